@@ -2,9 +2,9 @@
 /* certify.h: a directory of certificates to try a live federation with.
  * layer: dial
  *
- * ca.pem, coordinator.pem and .key, client-1.pem and .key, ...; with relays also relay-1.pem and .key, ..., nats.pem and
- * .key, and what relay/certify_relays.h adds. The directory appears whole or not at all. The
- * authority's own key is never written: once it is done, nothing more can be signed in its name. */
+ * ca.pem, coordinator.pem and .key, client-1.pem and .key, ...; with relays also relay-1.pem and .key, ..., nats.pem
+ * and .key, and what relay/certify_relays.h adds. The directory appears whole or not at all. The authority's own key
+ * is never written: once it is done, nothing more can be signed in its name. */
 #ifndef CAUCUS_DIAL_CERTIFY_H
 #define CAUCUS_DIAL_CERTIFY_H
 

@@ -210,6 +210,8 @@ caucus_status caucus_step_take(caucus_server *server, const caucus_relayed *part
                                uint64_t *taken, uint64_t n, uint32_t *ret_items) CAUCUS_MUST_CHECK;
 /** A relay has heard more than is committed: this is an older copy of the state. */
 void caucus_step_rolled_back(caucus_server *server, uint16_t relay, uint64_t heard);
+/** All locks are held: end the run, since what it depends on could not be kept. */
+void caucus_step_give_up(caucus_server *server, caucus_status status, const caucus_error *error);
 /** Somebody has joined: begin, if that is due now. */
 void caucus_step_joined(caucus_server *server);
 /** Under `lock`: stop all counting, and let it go on. */

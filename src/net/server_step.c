@@ -15,7 +15,6 @@
 #include <sys/timerfd.h>
 
 #include "algo/look/look.h"
-#include "algo/relayed/relayed.h"
 #include "net/pace/slot_clock.h"
 #include "net/relay/relay.h"
 #include "num/error_line.h"
@@ -92,7 +91,7 @@ static void publish_on_tick(caucus_server *s) {
 }
 
 /* End the run: nothing that depends on what could not be kept may leave. */
-static void give_up(caucus_server *s, caucus_status status, const caucus_error *error) {
+void caucus_step_give_up(caucus_server *s, caucus_status status, const caucus_error *error) {
     s->failure = status;
     s->failure_error = *error;
     atomic_store(&s->aborting, true);
@@ -155,7 +154,7 @@ static void decide(caucus_server *s) {
     if (status == CAUCUS_E_BUDGET) { /* the expert in force stays: nothing of this decision leaves, now or later */
         caucus_server_log(s, 0, "the privacy budget is exhausted: expert %s stays in force, nothing more is released",
                           expert_words(s, before.expert).text);
-        give_up(s, status, &error);
+        caucus_step_give_up(s, status, &error);
         return;
     }
     if (status == CAUCUS_OK && !caucus_history_add(&s->history, now))
@@ -163,7 +162,7 @@ static void decide(caucus_server *s) {
     if (status == CAUCUS_OK)
         status = caucus_step_commit(s, lines, &error);
     if (status != CAUCUS_OK) {
-        give_up(s, status, &error);
+        caucus_step_give_up(s, status, &error);
         return;
     }
     caucus_relays_decided(s->relays);
@@ -253,7 +252,7 @@ static void start(caucus_server *s, uint32_t present) {
     caucus_status status = caucus_step_commit_start(s, &error);
     if (status != CAUCUS_OK) {
         caucus_step_hold_loops(s); /* `failure` is read under theirs */
-        give_up(s, status, &error);
+        caucus_step_give_up(s, status, &error);
         caucus_step_release_loops(s);
         caucus_server_wake(s);
         return;
@@ -307,33 +306,11 @@ static bool in_force(const caucus_server *s, const caucus_connection *from) {
     return atomic_load(&s->session[from->client - 1]) == from->session;
 }
 
-/* A relay's: its sums remember which items they are, and somebody else decides. */
-static void count_for_relay(caucus_loop *loop) {
-    caucus_server *s = loop->server;
-    uint32_t answered = 0, counted = 0;
-    uint64_t scalars = 0;
-    pthread_mutex_lock(&loop->lock);
-    for (size_t i = 0; i < loop->reports; i++) {
-        bool has = false;
-        loop->answer[i] =
-            in_force(s, loop->from[i]) ? caucus_relay_count(loop, &loop->report[i], &has) : CAUCUS_E_ORDER;
-        counted += loop->answer[i] == CAUCUS_OK;
-        answered += loop->answer[i] == CAUCUS_OK && has;
-        scalars += loop->answer[i] == CAUCUS_OK ? loop->report[i].count : 0;
-    }
-    atomic_fetch_add(&s->answered, answered);
-    pthread_mutex_unlock(&loop->lock);
-    atomic_fetch_add_explicit(&s->scalars_up, scalars, memory_order_relaxed);
-    atomic_fetch_add_explicit(&s->reports, counted, memory_order_relaxed);
-    if (counted > 0)
-        caucus_relay_counted(s);
-}
-
 void caucus_step_count(caucus_loop *loop) {
     caucus_server *s = loop->server;
     uint64_t scalars = 0, counted = 0;
     if (s->relay) {
-        count_for_relay(loop);
+        caucus_relay_count(loop);
         return;
     }
     pthread_mutex_lock(&loop->lock);
@@ -360,68 +337,6 @@ void caucus_step_count(caucus_loop *loop) {
         step_progress(s);
         pthread_mutex_unlock(&s->lock);
     }
-}
-
-/* Who is waited for among those that answer with a partial. */
-typedef struct answering {
-    const caucus_relayed_from *from;
-    const caucus_server *server;
-    uint32_t waited;
-} answering;
-
-static void note_refused(void *user, uint32_t client, caucus_status why) {
-    const answering *a = user;
-    a->from->refused(a->from->user, client, why);
-}
-
-static void note_answered(void *user, uint32_t client) {
-    answering *a = user;
-    a->waited += caucus_waits_for(a->server, client);
-}
-
-caucus_status caucus_step_take(caucus_server *s, const caucus_relayed *partial, const caucus_relayed_from *from,
-                               uint64_t *taken, uint64_t n, uint32_t *ret_items) {
-    answering who = {.from = from, .server = s};
-    const caucus_relayed_from asked = {
-        .placed = from->placed, .relay = from->relay, .refused = note_refused, .answered = note_answered, .user = &who};
-    uint32_t answered = 0;
-    caucus_status status = CAUCUS_E_ORDER;
-    pthread_mutex_lock(&s->lock);
-    caucus_step_hold_loops(s);
-    if (s->begun && s->failure == CAUCUS_OK && !s->held_ns)
-        status = caucus_relayed_take(s->machine, partial, &asked, &answered);
-    if (status == CAUCUS_OK) {
-        *taken = n;
-        *ret_items = caucus_relayed_count(s->set.plan, partial);
-        atomic_fetch_add(&s->answered, answered);
-        atomic_fetch_add(&s->waits.answered, who.waited);
-        atomic_fetch_add_explicit(&s->reports, *ret_items, memory_order_relaxed);
-        if (partial->values != 0)
-            atomic_fetch_add_explicit(&s->scalars_up, (uint64_t)*ret_items * s->experts, memory_order_relaxed);
-        else
-            atomic_fetch_add_explicit(&s->scalars_up, *ret_items, memory_order_relaxed);
-    }
-    caucus_step_release_loops(s);
-    if (status == CAUCUS_OK && answered > 0 && is_enough(s))
-        step_progress(s);
-    pthread_mutex_unlock(&s->lock);
-    return status;
-}
-
-void caucus_step_rolled_back(caucus_server *s, uint16_t relay, uint64_t heard) {
-    caucus_error error = {0};
-    pthread_mutex_lock(&s->lock);
-    if (s->failure == CAUCUS_OK) {
-        const caucus_status status = caucus_fail(&error, CAUCUS_E_ROLLED_BACK, "",
-                                                 "this state is an older copy: relay %u has heard %" PRIu64
-                                                 " announcements, and %" PRIu64 " are committed here",
-                                                 relay, heard, atomic_load(&s->committed));
-        caucus_step_hold_loops(s);
-        give_up(s, status, &error);
-        caucus_step_release_loops(s);
-    }
-    pthread_mutex_unlock(&s->lock);
-    caucus_server_wake(s);
 }
 
 /* Under the lock of the loop that has had the client, or of one's own if none has: nobody counts for it, and no step is
@@ -465,7 +380,7 @@ void caucus_step_stop(caucus_server *s) {
     caucus_step_hold_loops(s);
     caucus_status status = caucus_stop_commit(s, &error);
     if (status != CAUCUS_OK) {
-        give_up(s, status, &error);
+        caucus_step_give_up(s, status, &error);
     } else {
         s->begun = true; /* also if it never began: who waits for that hears that it will not */
         s->finished_ns = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* certify_relays.c: see certify_relays.h.
  *
- * An nkey is base32(prefix | key | CRC-16 of both, low byte first) without padding: the prefix of a user's public key is
- * 20 << 3 ("U"); that of its seed is two bytes, 18 << 3 and the user's prefix, of which the second begins in the low
- * three bits of the first ("SU"). */
+ * An nkey is base32(prefix | key | CRC-16 of both, low byte first) without padding: the prefix of a user's public
+ * key is 20 << 3 ("U"); that of its seed is two bytes, 18 << 3 and the user's prefix, of which the second begins in
+ * the low three bits of the first ("SU"). */
 #include "relay/certify_relays.h"
 
 #include <sodium.h>

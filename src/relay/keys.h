@@ -2,7 +2,7 @@
 /* keys.h: the files that say who is who between relays and the coordinator.
  * layer: relay
  *
- *   a secret key    a line "caucus relay key 1", a line with the Ed25519 secret key (seed and public key) in hexadecimal
+ *   a secret key    a line "caucus relay key 1", a line with the Ed25519 secret key (seed, public key) in hexadecimal
  *   a public key    a line "caucus relay public key 1", a line with it
  *   list of relays  a line each: number, public key in hexadecimal; lines that begin with # are remarks
  * `caucus certify --relays N` makes them. */

@@ -257,8 +257,8 @@ caucus_status caucus_line_open(const caucus_line_settings *set, caucus_line **re
     return status;
 }
 
-/* Wait until no thread of the library uses it. (nats_Close() would, too, but it frees what OpenSSL frees again at the end
- * of the process.) Returns: false: it took too long. */
+/* Wait until no thread of the library uses it. (nats_Close() would, too, but it frees what OpenSSL frees again at the
+ * end of the process.) Returns: false: it took too long. */
 static bool is_unused(caucus_line *line) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);

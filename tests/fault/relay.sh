@@ -41,7 +41,8 @@ relayed stoch --algorithm stoch --trust coordinator --epsilon 400 --rounds 120 -
 relayed votes --algorithm stoch --trust nobody --epsilon 400 --rounds 120 --experts 6
 
 # What is wrong is said in a line, before anything is written.
-wrong 2 "belong together" "$CAUCUS" serve --plan "$work/svt.yaml" --state "$work/none" --insecure --nats nats://127.0.0.1:1
+wrong 2 "belong together" "$CAUCUS" serve --plan "$work/svt.yaml" --state "$work/none" --insecure \
+    --nats nats://127.0.0.1:1
 wrong 2 "without TLS only on this machine" "$CAUCUS" serve --plan "$work/svt.yaml" --state "$work/none" --insecure \
     --nats nats://192.0.2.1:4222 --relays "$certs/relays.list" --relay-key "$certs/coordinator.secret"
 wrong 2 "no relay is listed" "$CAUCUS" serve --plan "$work/svt.yaml" --state "$work/none" --insecure \

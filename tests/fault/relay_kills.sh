@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# SIGKILL for a relay, the coordinator, nats-server, and all of them at once, and SIGTERM for a relay, in the middle of a
+# SIGKILL for a relay, the coordinator, nats-server, and all of them at once, SIGTERM for a relay, in the middle of a
 # run over mutual TLS; each is started again. The same experts as undisturbed, and the same state: no report is lost,
 # none is counted twice, no noise is drawn twice. Client 1 is held, so that the run lasts until the last kill.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
@@ -35,7 +35,7 @@ done
 play() {
     let_play "$name" 1 "$1"
     [ "$1" -eq 240 ] || until_true 100 has_lines "$work/$name.1.1.out" $(($1 + 1)) ||
-        give_up "$name: the run does not go on to round $1: $(tail -qn 2 "$work/$name".{1.1.err,err,relay1.err,relay2.err})"
+        give_up "$name: the run stands before round $1: $(tail -qn 2 "$work/$name".{1.1.err,err,relay1.err,relay2.err})"
 }
 play 40
 kill -9 "${relay[1]}"

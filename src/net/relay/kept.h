@@ -2,8 +2,9 @@
 /* kept.h: reports that a relay has counted and that are not durable yet.
  * layer: net
  *
- * Each with what was counted of its client before it, so that counting it can be undone. Reports whose values do not fit
- * into what may be kept are undone, too, but cannot be counted again. One list a loop, under the loop's lock; wiped. */
+ * Each with what was counted of its client before it, so that counting it can be undone. Reports whose values do not
+ * fit into what may be kept are undone, too, but cannot be counted again. One list a loop, under the loop's lock;
+ * wiped. */
 #ifndef CAUCUS_NET_RELAY_KEPT_H
 #define CAUCUS_NET_RELAY_KEPT_H
 

@@ -3,17 +3,19 @@
  * layer: net
  *
  * It is the coordinator's own server (server.h) with another machine: a follower (algo/relayed), which hears what was
- * announced and counts, has no key, decides nothing and keeps nothing on disk. What a client sends is counted by the loop
- * that has the client, as ever, into sums of that loop that remember which items they are (caucus_gather); a thread sends
- * them on as a partial, hears announcements and asks for places.
+ * announced and counts, has no key, decides nothing and keeps nothing on disk. What a client sends is counted by the
+ * loop that has the client, as ever, into sums of that loop that remember which items they are (caucus_gather); a
+ * thread sends them on as a partial, hears announcements and asks for places.
  *
- * Before a client is let in the coordinator has placed it (WELCOME waits for that), with what has been counted of it. One
- * session with the coordinator is one life of the server: a coordinator that was started again, or one that has not been
- * heard for too long, ends it: every client is told goodbye and comes again, here or elsewhere, and sends again what is
- * not durable. So nothing has to be carried over from one session to the next but how much was heard.
+ * Before a client is let in the coordinator has placed it (WELCOME waits for that), with what has been counted of
+ * it. One session with the coordinator is one life of the server: a coordinator that was started again, or one that
+ * has not been heard for too long, ends it: every client is told goodbye and comes again, here or elsewhere, and
+ * sends again what is not durable. So nothing has to be carried over from one session to the next but how much was
+ * heard.
  *
- * Reports are kept until an announcement says that they are in it (kept.h): a partial that comes too late for its step is
- * made again from them. What is no longer kept cannot be made again: its clients are hung up on, and send it again. */
+ * Reports are kept until an announcement says that they are in it (kept.h): a partial that comes too late for its
+ * step is made again from them. What is no longer kept cannot be made again: its clients are hung up on, and send it
+ * again. */
 #ifndef CAUCUS_NET_RELAY_RELAY_H
 #define CAUCUS_NET_RELAY_RELAY_H
 
@@ -82,14 +84,10 @@ void caucus_relay_turn(struct caucus_loop *loop);
 /** What a loop of a relay has beside others, made with the loop. */
 caucus_status caucus_relay_loop_new(struct caucus_loop *loop, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_relay_loop_free(struct caucus_loop *loop);
-/** Under the loop's lock: count a report, as caucus_coordinator_count().
- *  Out:     whether it answers the announcement in force. */
-caucus_status caucus_relay_count(struct caucus_loop *loop, const caucus_report *report,
-                                 bool *ret_answered) CAUCUS_MUST_CHECK;
+/** For a loop: count its batch, as caucus_step_count() does. */
+void caucus_relay_count(struct caucus_loop *loop);
 /** What a connection may be told was counted of its client: until the next announcement what the coordinator has said.
  *  Under the loop's lock. */
 void caucus_relay_shown(const struct caucus_connection *connection, uint64_t *ret_cost_next, uint64_t *ret_sums_next);
-/** A loop has counted, under its lock let go of since: is it time to send? */
-void caucus_relay_counted(struct caucus_server *server);
 
 #endif

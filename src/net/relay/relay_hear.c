@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* relay_hear.c: announcements, and what has to be counted again because of them. See relay.h.
  *
- * An announcement says which partials are in it. Their reports are durable and forgotten. Whatever else was counted here
- * is of a step that was decided without it: that is undone, the latest first, so that each client is where its durable
- * items have left it; the announcement is heard; and the reports are counted again, in their order, as reports that come
- * late are: what is still wanted goes into the next partial. The same is done, without an announcement, if the
- * coordinator refuses items of a partial. Nobody counts meanwhile, and no client hears in between. */
+ * An announcement says which partials are in it. Their reports are durable and forgotten. Whatever else was counted
+ * here is of a step that was decided without it: that is undone, the latest first, so that each client is where its
+ * durable items have left it; the announcement is heard; and the reports are counted again, in their order, as
+ * reports that come late are: what is still wanted goes into the next partial. The same is done, without an
+ * announcement, if the coordinator refuses items of a partial. Nobody counts meanwhile, and no client hears in
+ * between. */
 #include "net/relay/relay_impl.h"
 
 #include <stdlib.h>

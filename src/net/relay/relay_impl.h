@@ -5,6 +5,7 @@
  *   relay.c         open, the thread, its clocks
  *   relay_begin.c   a session: greeting, state, history
  *   relay_hear.c    announcements, and partials that have to be made again
+ *   relay_count.c   a loop's batch
  *   relay_send.c    partials
  *   relay_place.c   what loops ask for and are told: places
  *   kept.c          reports that are not durable yet */
@@ -138,6 +139,8 @@ void caucus_relay_hear(caucus_relay *relay, const caucus_announcement *list, uin
 /** The partial in flight was refused because of these clients. */
 void caucus_relay_leave_out(caucus_relay *relay, const uint32_t *client, uint32_t count);
 
+/** A loop has counted, and has let go of its lock: is it time to send? */
+void caucus_relay_counted(caucus_server *server);
 /** Send what is due, or what is in flight again. Returns: when to look again, in ns; 0: when something happens. */
 uint64_t caucus_relay_send(caucus_relay *relay);
 void caucus_relay_forget_flight(caucus_relay *relay);

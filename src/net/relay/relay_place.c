@@ -51,26 +51,6 @@ void caucus_relay_loop_free(caucus_loop *loop) {
     loop->relayed = NULL;
 }
 
-/* Under the loop's lock. */
-caucus_status caucus_relay_count(caucus_loop *loop, const caucus_report *report, bool *ret_answered) {
-    caucus_relay *r = loop->server->relay;
-    struct caucus_relay_loop *own = loop->relayed;
-    caucus_follower_mark before;
-    uint64_t cost, sums;
-    caucus_follower_remember(loop->server->machine, report->client, &before);
-    /* Room first: what is counted cannot be taken out of the sums again. */
-    if (!caucus_kept_add(&own->kept, &r->room, report, &before))
-        return CAUCUS_E_MEMORY;
-    const caucus_status status = caucus_gather_count(own->gather, report);
-    if (status != CAUCUS_OK) {
-        caucus_kept_drop_last(&own->kept, &r->room);
-        return status;
-    }
-    atomic_fetch_add(&r->pending[report->client - 1], 1);
-    caucus_coordinator_counted(loop->server->machine, report->client, &cost, &sums, ret_answered);
-    return CAUCUS_OK;
-}
-
 void caucus_relay_shown(const caucus_connection *c, uint64_t *ret_cost_next, uint64_t *ret_sums_next) {
     const caucus_relay_answer *a = &c->relayed->answer;
     if (atomic_load(&c->loop->server->committed) > a->committed)

@@ -83,7 +83,7 @@ uint64_t caucus_relay_send(caucus_relay *r) {
             say_flight(r);
             return r->flight.sent_ns + AGAIN_NS;
         }
-    /* Nothing is left, unless a loop has counted since it was looked at: then it has seen first_ns, and says nothing. */
+    /* Nothing is left, unless a loop has counted since it was looked at: it has seen first_ns, and says nothing. */
     atomic_store(&r->first_ns, 0);
     for (uint32_t i = 0; i < s->loops; i++) {
         pthread_mutex_lock(&s->loop[i]->lock);

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -410,7 +411,7 @@ void caucus_relays_out(caucus_relays *r, uint16_t relay, uint32_t client, uint64
     if (!n)
         return; /* it finds out when its next item is refused */
     *n = (caucus_relays_notice){.relay = relay, .client = client, .session = session, .code = code};
-    (void)strncpy(n->text, text, sizeof n->text - 1);
+    (void)snprintf(n->text, sizeof n->text, "%s", text);
     pthread_mutex_lock(&r->notice_lock);
     *r->notice_last = n;
     r->notice_last = &n->next;

@@ -2,10 +2,10 @@
 /* relays.h: the coordinator's side of relays: who is placed where, and the partials they send.
  * layer: net
  *
- * One thread of its own hears all relays (relay/line.h). A client is placed at a relay as it is at a connection here: it
- * has a session number in server->session, higher than any before it, so that whoever comes later has the place and
- * whoever had it finds out; server->placed says at which relay. A partial is merged with all locks held (server_impl.h),
- * as a step is decided: what is read of `placed` and of the machine cannot change meanwhile.
+ * One thread of its own hears all relays (relay/line.h). A client is placed at a relay as it is at a connection
+ * here: it has a session number in server->session, higher than any before it, so that whoever comes later has the
+ * place and whoever had it finds out; server->placed says at which relay. A partial is merged with all locks held
+ * (server_impl.h), as a step is decided: what is read of `placed` and of the machine cannot change meanwhile.
  *
  * A relay that is not heard for ten seconds has ended, as a connection does: its clients are away. */
 #ifndef CAUCUS_NET_RELAYS_RELAYS_H

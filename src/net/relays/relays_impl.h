@@ -4,7 +4,8 @@
  *
  *   relays.c          sessions, their clocks, what is said to everybody
  *   relays_place.c    who comes to a relay and who leaves it
- *   relays_partial.c  partials */
+ *   relays_partial.c  partials
+ *   relays_step.c     what they do to the step in hand */
 #ifndef CAUCUS_NET_RELAYS_RELAYS_IMPL_H
 #define CAUCUS_NET_RELAYS_RELAYS_IMPL_H
 

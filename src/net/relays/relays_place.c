@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* relays_place.c: clients that come to a relay, and those that leave it. See relays.h.
  *
- * A relay asks for its clients' places in batches. Each is judged as at a listener of this process: is it on the list of
- * the revoked, has it heard more than is committed. Who is placed is told what has been counted of it (so that the relay
- * counts as this machine would) and what of that is durable (so that the client is told no more). */
+ * A relay asks for its clients' places in batches. Each is judged as at a listener of this process: is it on the
+ * list of the revoked, has it heard more than is committed. Who is placed is told what has been counted of it (so
+ * that the relay counts as this machine would) and what of that is durable (so that the client is told no more). */
 #include "net/relays/relays_impl.h"
 
 #include <stdlib.h>

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* relays_step.c: what a partial does to the step in hand. See relays.h and server_step.c. */
+#include "net/relays/relays_impl.h"
+
+#include <inttypes.h>
+
+#include "algo/relayed/relayed.h"
+#include "num/fail.h"
+
+/* Who is waited for among those that answer with a partial. */
+typedef struct answering {
+    const caucus_relayed_from *from;
+    const caucus_server *server;
+    uint32_t waited;
+} answering;
+
+static void note_refused(void *user, uint32_t client, caucus_status why) {
+    const answering *a = user;
+    a->from->refused(a->from->user, client, why);
+}
+
+static void note_answered(void *user, uint32_t client) {
+    answering *a = user;
+    a->waited += caucus_waits_for(a->server, client);
+}
+
+caucus_status caucus_step_take(caucus_server *s, const caucus_relayed *partial, const caucus_relayed_from *from,
+                               uint64_t *taken, uint64_t n, uint32_t *ret_items) {
+    answering who = {.from = from, .server = s};
+    const caucus_relayed_from asked = {
+        .placed = from->placed, .relay = from->relay, .refused = note_refused, .answered = note_answered, .user = &who};
+    uint32_t answered = 0;
+    caucus_status status = CAUCUS_E_ORDER;
+    pthread_mutex_lock(&s->lock);
+    caucus_step_hold_loops(s);
+    if (s->begun && s->failure == CAUCUS_OK && !s->held_ns)
+        status = caucus_relayed_take(s->machine, partial, &asked, &answered);
+    if (status == CAUCUS_OK) {
+        *taken = n;
+        *ret_items = caucus_relayed_count(s->set.plan, partial);
+        atomic_fetch_add(&s->answered, answered);
+        atomic_fetch_add(&s->waits.answered, who.waited);
+        atomic_fetch_add_explicit(&s->reports, *ret_items, memory_order_relaxed);
+        if (partial->values != 0)
+            atomic_fetch_add_explicit(&s->scalars_up, (uint64_t)*ret_items * s->experts, memory_order_relaxed);
+        else
+            atomic_fetch_add_explicit(&s->scalars_up, *ret_items, memory_order_relaxed);
+    }
+    caucus_step_release_loops(s);
+    pthread_mutex_unlock(&s->lock);
+    if (status == CAUCUS_OK && answered > 0)
+        caucus_step_look(s);
+    return status;
+}
+
+void caucus_step_rolled_back(caucus_server *s, uint16_t relay, uint64_t heard) {
+    caucus_error error = {0};
+    pthread_mutex_lock(&s->lock);
+    if (s->failure == CAUCUS_OK) {
+        const caucus_status status = caucus_fail(&error, CAUCUS_E_ROLLED_BACK, "",
+                                                 "this state is an older copy: relay %u has heard %" PRIu64
+                                                 " announcements, and %" PRIu64 " are committed here",
+                                                 relay, heard, atomic_load(&s->committed));
+        caucus_step_hold_loops(s);
+        caucus_step_give_up(s, status, &error);
+        caucus_step_release_loops(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+    caucus_server_wake(s);
+}
