@@ -42,7 +42,7 @@ static caucus_status read_key(const char *path, const char *field, const char *h
                 : caucus_fail_hint(
                       ret_error,
                       caucus_fail(ret_error, CAUCUS_E_FORMAT, field, "%.100s: not a file with '%s'", path, head),
-                      "caucus certify --relays makes one");
+                      "it is made together with the certificates of relays");
 }
 
 caucus_status caucus_keys_read_secret(const char *path, const char *field, caucus_seal_owner *ret,
