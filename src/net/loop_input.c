@@ -126,6 +126,8 @@ void caucus_input_welcome(caucus_connection *c, uint32_t client, uint64_t heard,
     caucus_server *s = c->loop->server;
     caucus_wait_for(c, CAUCUS_WAIT_NONE);
     const caucus_taken taken = take_session(c, client);
+    if (c->relayed)
+        caucus_relay_placed(c);
     if (!shown)
         shown = &taken;
     caucus_waits_joined(c->loop, client, serial);

@@ -86,6 +86,8 @@ caucus_status caucus_relay_loop_new(struct caucus_loop *loop, caucus_error *ret_
 void caucus_relay_loop_free(struct caucus_loop *loop);
 /** For a loop: count its batch, as caucus_step_count() does. */
 void caucus_relay_count(struct caucus_loop *loop);
+/** A connection has its client's place here from now on: what the coordinator has counted of it. */
+void caucus_relay_placed(struct caucus_connection *connection);
 /** What a connection may be told was counted of its client: until the next announcement what the coordinator has said.
  *  Under the loop's lock. */
 void caucus_relay_shown(const struct caucus_connection *connection, uint64_t *ret_cost_next, uint64_t *ret_sums_next);

@@ -113,6 +113,18 @@ static int by_ticket(const void *a, const void *b) {
     return (one > two) - (one < two);
 }
 
+/* The place is this connection's, so that no other one counts for the client. What is kept of it here was counted on
+ * top of what the coordinator has of it. */
+void caucus_relay_placed(caucus_connection *c) {
+    const struct caucus_relay_client *own = c->relayed;
+    caucus_server *s = c->loop->server;
+    pthread_mutex_lock(&c->loop->lock);
+    if (atomic_load(&s->relay->pending[own->client - 1]) == 0)
+        caucus_follower_place(s->machine, own->client, own->answer.cost_next, own->answer.sums_next,
+                              own->answer.answered);
+    pthread_mutex_unlock(&c->loop->lock);
+}
+
 /* Who has an answer, and has heard no more than was heard here, is let in or turned away. */
 static void admit(caucus_connection *c) {
     struct caucus_relay_client *own = c->relayed;
@@ -127,12 +139,6 @@ static void admit(caucus_connection *c) {
         caucus_output_refuse(c, (caucus_refusal_code)own->answer.code, own->answer.text);
         return;
     }
-    pthread_mutex_lock(&c->loop->lock);
-    /* What is kept of it here was counted on top of what the coordinator has of it. */
-    if (atomic_load(&s->relay->pending[own->client - 1]) == 0)
-        caucus_follower_place(s->machine, own->client, own->answer.cost_next, own->answer.sums_next,
-                              own->answer.answered);
-    pthread_mutex_unlock(&c->loop->lock);
     const caucus_taken taken = {
         .cost_next = own->answer.cost_shown, .sums_next = own->answer.sums_shown, .answered = own->answer.answered};
     caucus_input_welcome(c, own->client, own->heard, own->serial, &taken);
