@@ -30,6 +30,10 @@ relayed() { # relayed NAME FLAGS...
     for i in "${pids[@]}" "$server" "${relay[1]}" "${relay[2]}"; do ended "$i" "$name" 0; done
     carried "$name" 1 2
     same_run "$name" "$name-direct"
+    for i in scalars_up reports; do
+        [ "$(field "$i" "$work/$name.out")" = "$(field "$i" "$work/$name-direct.out")" ] ||
+            bad "$name: another $i: $(field "$i" "$work/$name.out"), not $(field "$i" "$work/$name-direct.out")"
+    done
 }
 
 make_losses 5 240 8

@@ -34,8 +34,9 @@ typedef struct caucus_relayed {
 caucus_status caucus_relayed_read(const caucus_plan *plan, const uint8_t *bytes, size_t size,
                                   caucus_relayed *ret) CAUCUS_MUST_CHECK;
 
-/** Items in it. */
+/** Items in it, and the numbers that their reports had, if this is in force. */
 uint32_t caucus_relayed_count(const caucus_plan *plan, const caucus_relayed *partial);
+uint64_t caucus_relayed_scalars(const caucus_plan *plan, const caucus_relayed *partial, const caucus_announcement *now);
 
 /* Who may send for whom, and what is said of items that are not taken. */
 typedef struct caucus_relayed_from {

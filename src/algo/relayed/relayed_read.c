@@ -113,6 +113,19 @@ uint32_t caucus_relayed_count(const caucus_plan *plan, const caucus_relayed *p) 
     return items;
 }
 
+static uint64_t scalars_of(const caucus_plan *plan, caucus_ask kind, const caucus_announcement *now) {
+    return kind == CAUCUS_ASK_COST || kind == CAUCUS_ASK_VOTE ? 1
+           : kind == CAUCUS_ASK_SHORTLIST                     ? now->listed
+                                                              : plan->settings.experts;
+}
+
+uint64_t caucus_relayed_scalars(const caucus_plan *plan, const caucus_relayed *p, const caucus_announcement *now) {
+    uint64_t scalars = (uint64_t)(caucus_relayed_count(plan, p) - p->items) * scalars_of(plan, now->ask, now);
+    for (uint32_t i = 0; i < p->items; i++)
+        scalars += scalars_of(plan, caucus_relayed_item(p, i).kind, now);
+    return scalars;
+}
+
 const uint8_t *caucus_relayed_walk(const caucus_plan *plan, const uint8_t *group,
                                    bool (*each)(void *user, uint32_t client), void *user) {
     uint32_t first;

@@ -41,10 +41,9 @@ caucus_status caucus_step_take(caucus_server *s, const caucus_relayed *partial, 
         atomic_fetch_add(&s->answered, answered);
         atomic_fetch_add(&s->waits.answered, who.waited);
         atomic_fetch_add_explicit(&s->reports, *ret_items, memory_order_relaxed);
-        if (partial->values != 0)
-            atomic_fetch_add_explicit(&s->scalars_up, (uint64_t)*ret_items * s->experts, memory_order_relaxed);
-        else
-            atomic_fetch_add_explicit(&s->scalars_up, *ret_items, memory_order_relaxed);
+        atomic_fetch_add_explicit(
+            &s->scalars_up, caucus_relayed_scalars(s->set.plan, partial, caucus_coordinator_announcement(s->machine)),
+            memory_order_relaxed);
     }
     caucus_step_release_loops(s);
     pthread_mutex_unlock(&s->lock);
