@@ -124,7 +124,6 @@ static uint64_t durable_of(const caucus_relay_status *r) {
 static void put_relays(const caucus_server_status *s, FILE *to) {
     if (s->relays.count == 0)
         return;
-    whole_gauge(to, "term", s->relays.term, "Term of this coordinator: every start raises it.");
     gauge(to, "nats_up", s->relays.up, "1 while a NATS server is connected.");
     counter(to, "nats_reconnects_total", s->relays.reconnects, "Times NATS was connected again.");
     counter(to, "nats_drops_total", s->relays.drops, "Messages of NATS that could not be kept until they were read.");
@@ -133,9 +132,9 @@ static void put_relays(const caucus_server_status *s, FILE *to) {
     each_relay(s, to, "relay_durable", "gauge", "Number of the last partial of its session that is in an announcement.",
                durable_of);
     head(to, "relay_partials_total", "counter", "Partials of relays, by what became of them.");
-    (void)fprintf(to, "caucus_relay_partials_total{verdict=\"accepted\"} %" PRIu64 "\n", s->relays.accepted);
-    (void)fprintf(to, "caucus_relay_partials_total{verdict=\"stale\"} %" PRIu64 "\n", s->relays.stale);
-    (void)fprintf(to, "caucus_relay_partials_total{verdict=\"items\"} %" PRIu64 "\n", s->relays.refused);
+    (void)fprintf(to, "caucus_relay_partials_total{answer=\"accepted\"} %" PRIu64 "\n", s->relays.accepted);
+    (void)fprintf(to, "caucus_relay_partials_total{answer=\"stale\"} %" PRIu64 "\n", s->relays.stale);
+    (void)fprintf(to, "caucus_relay_partials_total{answer=\"items\"} %" PRIu64 "\n", s->relays.refused);
     counter(to, "relay_reports_total", s->relays.reports, "Reports that came with partials of relays.");
     counter(to, "relays_cut_off_total", s->relays.cut_off, "Relays that sent what no relay sends, and are not heard.");
 }

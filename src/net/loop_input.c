@@ -190,7 +190,9 @@ static void greet(caucus_connection *c, const caucus_frame *hello) {
 /* ---- frames ---- */
 
 void caucus_input_flush(caucus_loop *loop) {
-    if (loop->reports > 0)
+    if (loop->reports > 0 && loop->relayed)
+        caucus_relay_count(loop);
+    else if (loop->reports > 0)
         caucus_step_count(loop);
     for (size_t i = 0; i < loop->reports; i++)
         if (loop->answer[i] == CAUCUS_E_RANGE)

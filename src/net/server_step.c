@@ -16,7 +16,6 @@
 
 #include "algo/look/look.h"
 #include "net/pace/slot_clock.h"
-#include "net/relay/relay.h"
 #include "num/error_line.h"
 #include "num/fail.h"
 #include "plan/ledger.h"
@@ -309,10 +308,6 @@ static bool in_force(const caucus_server *s, const caucus_connection *from) {
 void caucus_step_count(caucus_loop *loop) {
     caucus_server *s = loop->server;
     uint64_t scalars = 0, counted = 0;
-    if (s->relay) {
-        caucus_relay_count(loop);
-        return;
-    }
     pthread_mutex_lock(&loop->lock);
     uint32_t before = caucus_partial_answered(loop->partial), waited = 0;
     for (size_t i = 0; i < loop->reports; i++) {

@@ -17,7 +17,7 @@
  *     PLACED   count 4; each: ticket 8, client 4, code of the refusal 1 (0: placed), session 8,
  *              cost_next 8, sums_next 8, answered 8 as counted; cost_next 8, sums_next 8 as durable;
  *              announcements committed 8, text (length 1)
- *     TAKEN    n 8, serial 8, verdict 1, count 4, so many clients 4 whose items are not counted
+ *     TAKEN    n 8, serial 8, answer 1, count 4, so many clients 4 whose items are not counted
  *     OUT      client 4, session 8, code 1, text (length 1) it has no place there any more
  *     END      the run is over 1                            the coordinator ends
  *
@@ -47,11 +47,11 @@ typedef enum caucus_saying_kind {
 } caucus_saying_kind;
 
 /* What becomes of a partial. */
-typedef enum caucus_verdict {
-    CAUCUS_VERDICT_TAKEN = 0, /* not to be sent again in this term */
-    CAUCUS_VERDICT_STALE,     /* another announcement is in force: it is made again when that is heard */
-    CAUCUS_VERDICT_ITEMS      /* without these clients it can be made again */
-} caucus_verdict;
+typedef enum caucus_partial_answer {
+    CAUCUS_ANSWER_TAKEN = 0, /* not to be sent again in this term */
+    CAUCUS_ANSWER_STALE,     /* another announcement is in force: it is made again when that is heard */
+    CAUCUS_ANSWER_ITEMS      /* without these clients it can be made again */
+} caucus_partial_answer;
 
 #define CAUCUS_SAYING_BYTES (256u << 10)  /* longest message; a longer partial comes in pieces */
 #define CAUCUS_PARTIAL_BYTES (256u << 20) /* longest partial */

@@ -86,16 +86,16 @@ static void hear_past(caucus_relay *r, caucus_hearing *message) {
 
 static void hear_taken(caucus_relay *r, caucus_hearing *message) {
     const uint64_t n = caucus_hearing_get(message, 8), serial = caucus_hearing_get(message, 8);
-    const uint64_t verdict = caucus_hearing_get(message, 1);
+    const uint64_t what = caucus_hearing_get(message, 1);
     const uint32_t count = (uint32_t)caucus_hearing_get(message, 4);
     const uint8_t *named = caucus_hearing_bytes(message, (size_t)4 * count);
     if (message->failed || !r->flight.bytes || n != r->flight.n || serial != r->flight.serial)
         return; /* of one that was given up meanwhile */
-    if (verdict == CAUCUS_VERDICT_TAKEN) {
+    if (what == CAUCUS_ANSWER_TAKEN) {
         r->taken = n;
         atomic_fetch_add(&r->accepted, 1);
         caucus_relay_forget_flight(r);
-    } else if (verdict == CAUCUS_VERDICT_STALE) {
+    } else if (what == CAUCUS_ANSWER_STALE) {
         atomic_fetch_add(&r->stale, 1);
         r->flight.stale = true; /* it is made again when the announcement comes */
         caucus_relay_say_here(r);

@@ -427,7 +427,6 @@ void caucus_relays_moved(caucus_relays *r, uint16_t relay, uint32_t client, uint
 void caucus_relays_get_status(caucus_relays *r, caucus_relays_status *ret, caucus_relay_status *ret_each,
                               uint32_t room) {
     *ret = (caucus_relays_status){.count = r->peers,
-                                  .term = caucus_store_term(r->server->store),
                                   .reports = atomic_load(&r->reports),
                                   .cut_off = atomic_load(&r->cut_off),
                                   .reconnects = caucus_line_reconnects(r->line),

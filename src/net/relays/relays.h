@@ -36,7 +36,7 @@ typedef struct caucus_relay_status {
 typedef struct caucus_relays_status {
     uint32_t count; /* listed; 0: none */
     uint32_t here, clients;
-    uint64_t term, accepted, stale, refused, cut_off, reports, reconnects, drops;
+    uint64_t accepted, stale, refused, cut_off, reports, reconnects, drops;
     bool up; /* connected to a server of NATS */
 } caucus_relays_status;
 

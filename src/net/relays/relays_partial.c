@@ -32,17 +32,17 @@ static void note_refused(void *user, uint32_t client, caucus_status why) {
         r->client[r->count++] = client;
 }
 
-static void answer(caucus_relays *r, caucus_relays_peer *p, uint64_t n, uint64_t serial, caucus_verdict verdict,
+static void answer(caucus_relays *r, caucus_relays_peer *p, uint64_t n, uint64_t serial, caucus_partial_answer what,
                    const refusals *refused) {
     const uint32_t count = refused ? refused->count : 0;
-    atomic_fetch_add(verdict == CAUCUS_VERDICT_TAKEN   ? &p->accepted
-                     : verdict == CAUCUS_VERDICT_STALE ? &p->stale
-                                                       : &p->refused,
+    atomic_fetch_add(what == CAUCUS_ANSWER_TAKEN   ? &p->accepted
+                     : what == CAUCUS_ANSWER_STALE ? &p->stale
+                                                   : &p->refused,
                      1);
     caucus_saying_begin(&r->say, CAUCUS_SAY_TAKEN);
     caucus_saying_put(&r->say, n, 8);
     caucus_saying_put(&r->say, serial, 8);
-    caucus_saying_put(&r->say, verdict, 1);
+    caucus_saying_put(&r->say, what, 1);
     caucus_saying_put(&r->say, count, 4);
     for (uint32_t i = 0; i < count; i++)
         caucus_saying_put(&r->say, refused->client[i], 4);
@@ -67,11 +67,11 @@ static void take(caucus_relays *r, caucus_relays_peer *p, uint64_t n) {
                                                     : caucus_step_take(s, &partial, &from, &p->taken, n, &reports);
     atomic_fetch_add(&r->reports, reports);
     if (status == CAUCUS_OK)
-        answer(r, p, n, partial.serial, CAUCUS_VERDICT_TAKEN, NULL);
+        answer(r, p, n, partial.serial, CAUCUS_ANSWER_TAKEN, NULL);
     else if (status == CAUCUS_E_CONFLICT)
-        answer(r, p, n, partial.serial, CAUCUS_VERDICT_ITEMS, &refused);
+        answer(r, p, n, partial.serial, CAUCUS_ANSWER_ITEMS, &refused);
     else if (status == CAUCUS_E_ORDER)
-        answer(r, p, n, partial.serial, CAUCUS_VERDICT_STALE, NULL);
+        answer(r, p, n, partial.serial, CAUCUS_ANSWER_STALE, NULL);
     else if (status == CAUCUS_E_FORMAT)
         caucus_relays_bar(r, p, "a partial whose sums its items cannot have");
     free(refused.client); /* without memory for it, it comes again */
