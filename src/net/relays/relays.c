@@ -120,7 +120,7 @@ static void greeted(caucus_relays *r, caucus_relays_peer *p, const caucus_letter
                                                     r->sessions + 1, letter->bytes, letter->size, answer, &made);
     if (status != CAUCUS_OK) {
         caucus_server_log(s, 0, "relay %u is not let in: %s", p->entry.number,
-                          status == CAUCUS_E_REFUSED    ? "its greeting is not signed with the key of --relays"
+                          status == CAUCUS_E_REFUSED    ? "its greeting is not signed with the key that is listed"
                           : status == CAUCUS_E_MISMATCH ? "it has another plan"
                           : status == CAUCUS_E_CONFLICT ? "it is of another run or version"
                                                         : caucus_status_text(status));
