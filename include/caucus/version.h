@@ -14,14 +14,14 @@ extern "C" {
 #endif
 
 /** The version of these headers, as text and in its parts. */
-#define CAUCUS_VERSION "0.1.0"
+#define CAUCUS_VERSION "0.2.0"
 #define CAUCUS_VERSION_MAJOR 0
-#define CAUCUS_VERSION_MINOR 1
+#define CAUCUS_VERSION_MINOR 2
 #define CAUCUS_VERSION_PATCH 0
 /** One number that grows with every version: two digits each for minor version and patch. */
 #define CAUCUS_VERSION_NUMBER (CAUCUS_VERSION_MAJOR * 10000 + CAUCUS_VERSION_MINOR * 100 + CAUCUS_VERSION_PATCH)
 
-/** The version of the library that is running, as text ("0.1.0") and as a number (100). */
+/** The version of the library that is running, as text ("0.2.0") and as a number (200). */
 CAUCUS_API const char *caucus_version(void);
 CAUCUS_API uint32_t caucus_version_number(void);
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosted continuous integration does nothing that a person could not do with one command: every `run:` in
 .github/workflows is exactly one `make TARGET`, and the Makefile has that target. Also read here, because nothing else
-reads them before they are needed: the fronts of the issue templates and CITATION.cff, whose version must be ours.
+reads them before they are needed: the fronts of the issue templates and CITATION.cff. The version and the date of the
+release are the same in VERSION, CITATION.cff, the manual and CHANGELOG.md.
 
 The check is checked itself first, on workflows with one fault each.
 
@@ -74,6 +75,21 @@ def self_test():
         print(f"caught: {new!r}")
 
 
+def versions(root, citation):
+    """Where the version or its date is another one than elsewhere."""
+    version, bad = (root / "VERSION").read_text().strip(), []
+    if str(citation.get("version")) != version:
+        bad.append(f"CITATION.cff: version {citation.get('version')}, VERSION says {version}")
+    for page in sorted((root / "man").glob("*.1")):
+        title = re.search(r"^\.TH .*$", page.read_text(), re.M)
+        if not title or f'"caucus {version}"' not in title[0]:
+            bad.append(f"{page.relative_to(root)}: .TH does not say caucus {version}")
+    headings = re.findall(r"^## (.*)$", (root / "CHANGELOG.md").read_text(), re.M)
+    if headings[:2] != ["Unreleased", f"{version} ({citation.get('date-released')})"]:
+        bad.append(f"CHANGELOG.md: begins with {headings[:2]}, not with Unreleased and {version} with its date")
+    return bad
+
+
 def main(root):
     self_test()
     known = targets((root / "Makefile").read_text())
@@ -98,9 +114,7 @@ def main(root):
     for key in ("cff-version", "message", "title", "authors", "version", "license", "preferred-citation"):
         if key not in citation:
             bad.append(f"CITATION.cff: no {key}")
-    version = (root / "VERSION").read_text().strip()
-    if str(citation.get("version")) != version:
-        bad.append(f"CITATION.cff: version {citation.get('version')}, VERSION says {version}")
+    bad += versions(root, citation)
     print("\n".join(bad) if bad else f"ok: {len(flows)} workflows, {runs} steps, {len(templates)} issue templates")
     return 1 if bad or not flows or not templates else 0
 
