@@ -79,7 +79,7 @@ static const caucus_option options[] = {
     {"standby", NULL, NULL,
      "wait while another coordinator has this state, in PostgreSQL, and take over when it is gone"},
     {"require-sync", NULL, NULL,
-     "commit only while the server waits for standbys of its own (synchronous_standby_names), always the same ones"},
+     "commit only while the server waits for its standbys (synchronous_standby_names), always the same"},
     {"promoted", "SERIAL", NULL,
      "go on with a server that was promoted: you know that this announcement was the last that was made"},
     {"ledger", "FILE", NULL,
