@@ -6,7 +6,7 @@
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 seed='' security=(--insecure)
-plan=$work/plan.yaml state=$work/kept.state
+plan=$work/plan.yaml saved=$work/client.state
 make_plan "$plan" --algorithm stoch --pace own --unit client-block --clients 1 --experts 2 --epsilon 1 \
     --trust coordinator --phase-time 1d
 start_coordinator kept "$plan" 0 "${security[@]}" --linger 1
@@ -15,16 +15,16 @@ exec {fd}<>"$work/pipe"
 life=0
 begin() { # a life, given its losses from the first on
     life=$((life + 1))
-    "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --insecure --client 1 --state "$state" --replay \
+    "$CAUCUS" join --connect "127.0.0.1:$port" --plan "$plan" --insecure --client 1 --state "$saved" --replay \
         --give-up 300 <"$work/pipe" >"$work/$life.out" 2>"$work/$life.err" &
     client=$!
     until_true 20 has_lines "$work/$life.out" 1 || give_up "life $life: no expert: $(cat "$work/$life.err")"
 }
-changed() { [ -e "$state" ] && ! cmp -s "$state" "$work/before"; }
+changed() { [ -e "$saved" ] && ! cmp -s "$saved" "$work/before"; }
 given=0
 take() { # take COUNT: losses that were never given, in one piece; until the state has them
     local _
-    cp "$state" "$work/before" 2>/dev/null || : >"$work/before"
+    cp "$saved" "$work/before" 2>/dev/null || : >"$work/before"
     for _ in $(seq "$1"); do printf '0,1\n'; done >"$work/lines"
     cat "$work/lines" >&"$fd"
     given=$((given + $1))
