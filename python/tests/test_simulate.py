@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
+import signal
 import threading
 import weakref
 from pathlib import Path
@@ -15,7 +17,9 @@ import pytest
 from numpy.typing import NDArray
 
 import caucus_dp as caucus
-from conftest import Program
+from caucus_dp import _simulate
+from caucus_dp._native import lib
+from conftest import PATIENCE, Program
 
 SETTINGS: dict[str, Any] = {
     "algorithm": ["svt", "hedge", "stoch"],
@@ -173,6 +177,71 @@ def test_it_can_be_watched_and_stopped() -> None:
     run, runs, done, trials = seen[0]
     assert (run, runs, trials) == (0, 1, 1_000_000)
     assert done < trials
+
+
+class HeldLibrary:
+    """The library, but a simulation begins only when the test lets it."""
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
+        self.begun, self.let = threading.Event(), threading.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._library, name)
+
+    def caucus_simulation_ask(self, *words: Any) -> int:
+        """In the thread of the simulation."""
+        self.begun.set()
+        self.let.wait()
+        return int(self._library.caucus_simulation_ask(*words))
+
+
+def test_a_second_interrupt_leaves_the_losses_to_who_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not wait for the trials under way, which have what they read until they are over, and end by themselves.
+
+    Two interrupts are heard, the second where the first one waits; the caller has no other reference to the losses.
+    """
+    library, left, heard = HeldLibrary(lib), threading.Event(), 0
+    monkeypatch.setattr(_simulate, "lib", library)
+
+    def hear(*_: object) -> None:
+        nonlocal heard
+        heard += 1
+        if heard <= 2:
+            raise KeyboardInterrupt
+
+    def interrupt() -> None:
+        library.begun.wait()
+        while not left.wait(0.05):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    before, thread = signal.signal(signal.SIGINT, hear), threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        given = [np.random.default_rng(1).random((3, 40, 4))]
+        losses = weakref.ref(given[0])
+        try:
+            caucus.simulate(losses=given.pop(), algorithm="hedge", epsilon=1, trust="coordinator", trials=3)
+            raise AssertionError("it was not interrupted")
+        except KeyboardInterrupt:
+            pass
+        left.set()
+        thread.join()
+        gc.collect()
+        playing = [one for one in threading.enumerate() if one.name == "caucus simulate"]
+        assert len(playing) == 1
+        assert losses() is not None
+        library.let.set()
+        playing.pop().join(PATIENCE)
+        assert not [one for one in threading.enumerate() if one.name == "caucus simulate"]
+        gc.collect()
+        assert losses() is None
+    finally:
+        library.let.set()
+        library.begun.set()
+        left.set()
+        thread.join()
+        signal.signal(signal.SIGINT, before)
 
 
 def test_other_threads_run_meanwhile() -> None:

@@ -21,8 +21,8 @@ def numbers_of(losses: ArrayLike) -> NDArray[Any]:
         raise refuse("", f"losses: {why}") from why
 
 
-def loss_array(losses: ArrayLike) -> tuple[Any, NDArray[Any]]:
-    """A caucus_loss_array, and the array that it borrows, which has to live as long."""
+def loss_array(losses: ArrayLike) -> tuple[Any, object]:
+    """A caucus_loss_array, and what it borrows from, which whoever reads it has to keep as long."""
     array = numbers_of(losses)
     if array.ndim != 3 or array.size == 0:
         raise refuse(
@@ -32,7 +32,7 @@ def loss_array(losses: ArrayLike) -> tuple[Any, NDArray[Any]]:
         raise refuse("", f"losses: shape {array.shape} — at most 2^24 clients and 2^20 experts")
     ret = ffi.new("caucus_loss_array *")
     lib.caucus_loss_array_init(ret)
-    ret.values = ffi.from_buffer(array)
+    ret.values = values = ffi.from_buffer(array)  # while this is there the array cannot be resized, either
     ret.wide = array.dtype == np.float64
     ret.clients, ret.rounds, ret.experts = array.shape
-    return ret, array
+    return ret, values

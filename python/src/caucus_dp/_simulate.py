@@ -242,33 +242,42 @@ class Simulation:
         return self._results.show(lib.CAUCUS_SIMULATION_VIEW_TABLE).rstrip("\n")
 
 
-def _play(call: Callable[[Any], int], progress: Callable[[int, int, int, int], None] | None) -> int:
-    """Make the call in a thread of its own, so that this one hears a keyboard's interrupt, and looks how far it is."""
+def _play(call: Callable[[Any], Any], progress: Callable[[int, int, int, int], None] | None) -> Any:
+    """Make the call in a thread of its own, so that this one hears a keyboard's interrupt, and looks how far it is.
+
+    An interrupt stops it and waits for the trials that are under way; one more does not wait. The thread then ends by
+    itself, so whatever it reads has to be the call's own: nothing that it needs may go with this frame.
+    """
     watch = ffi.new("native_watch *")
-    status: list[int] = []
+    outcome: list[Any] = []
     over = threading.Event()
 
     def work() -> None:
         try:
-            status.append(call(watch))
+            outcome.append(call(watch))
+        except BaseException as why:
+            outcome.append(why)
         finally:
             over.set()
 
     thread = threading.Thread(target=work, name="caucus simulate")
-    thread.start()
     seen = None
     try:
+        thread.start()
         while not over.wait(_LOOK_SECONDS):
             now = (int(watch.run), int(watch.runs), int(watch.done), int(watch.trials))
             if progress is not None and now != seen and watch.runs > 0:
                 progress(*now)
                 seen = now
+        thread.join()
     except BaseException:
         watch.stop = 1  # it ends with the trials that are under way
-        thread.join()
+        if thread.is_alive():
+            over.wait()  # not join(), which takes a thread for ended when its wait is interrupted
         raise
-    thread.join()
-    return status[0]
+    if isinstance(outcome[0], BaseException):
+        raise outcome.pop()  # it would hold its own frames, and with them the losses
+    return outcome[0]
 
 
 def simulate(
@@ -290,21 +299,18 @@ def simulate(
     (5,)
     """
     words: dict[str, object] = dict(settings)
-    array = ffi.NULL
-    borrowed: NDArray[Any] | None = None
+    array, borrowed = ffi.NULL, None
     if isinstance(losses, str | os.PathLike):
         words["losses"] = losses
     elif losses is not None:
         array, borrowed = loss_array(losses)
     named = Named(words, {**SimulationSettings.__annotations__, "losses": None}, "simulate")
-    ret, error = ffi.new("caucus_simulation **"), new_error()
     own = ffi.NULL if plan is None else pointer(as_plan(plan))
 
-    def call(watch: Any) -> int:
-        return int(
-            lib.caucus_simulation_ask(own, named.array, named.count, array, lib.native_progress, watch, ret, error)
-        )
+    def call(watch: Any, _borrowed: object = borrowed) -> Any:
+        ret, error = ffi.new("caucus_simulation **"), new_error()
+        status = lib.caucus_simulation_ask(own, named.array, named.count, array, lib.native_progress, watch, ret, error)
+        check(status, error)
+        return owned(ret[0], lib.caucus_simulation_free, own)  # freed where nobody waits for it any more
 
-    check(_play(call, progress), error)
-    del borrowed  # until here
-    return Simulation(owned(ret[0], lib.caucus_simulation_free, own))
+    return Simulation(_play(call, progress))
