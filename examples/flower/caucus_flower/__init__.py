@@ -14,9 +14,7 @@ def read_plan(path: str) -> caucus.Plan:
     elif plan.endless:
         words = "it has no end, and an app has one — say rounds in the plan, or let caucus serve play it"
     elif plan.convex:
-        words = (
-            "its losses are convex functions, and here nodes measure numbers — caucus_dp.join(gradient=) plays it"
-        )
+        words = "its losses are convex functions, and here nodes measure numbers — caucus_dp.join(gradient=) plays it"
     else:
         return plan
     raise caucus.InputError(f"plan {path}: {words}", "CAUCUS_E_INFEASIBLE", "plan")
