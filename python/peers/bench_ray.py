@@ -39,7 +39,7 @@ def simulation(work: Path) -> None:
     @node.query()
     def answer(message: Message, context: Context) -> Message:
         # Contexts must come back as they were, but for their state.
-        own = {**context.node_config, **settings, "client": int(context.node_config["partition-id"]) + 1}
+        own = {**context.node_config, **settings, "client": int(context.node_config["partition-id"]) + 1, "seed": 1}
         return client_app.answer(message, Context(context.run_id, context.node_id, own, context.state, run))
 
     @coordinator.main()

@@ -53,8 +53,9 @@ def task() -> None:
 class Here(Grid):  # type: ignore[misc,unused-ignore]
     """A federation in this process: messages go through Flower's own forms, and nodes keep only their contexts."""
 
-    def __init__(self, folder: Path, plan: caucus.Plan, seed: int) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, plan: caucus.Plan, seed: int, node_seed: int | None = None) -> None:
+        """A node's seed is the coordinator's, if none is said."""
+        self.folder, self.node_seed = folder, seed if node_seed is None else node_seed
         plan.write(folder / "plan.yaml", replace=True)
         self.run_config: UserConfig = {"plan": str(folder / "plan.yaml"), "deadline": 0.0, "out": "", "seed": seed}
         self.contexts = {100 + i: self.context(i) for i in range(1, plan.clients + 1)}
@@ -68,6 +69,7 @@ class Here(Grid):  # type: ignore[misc,unused-ignore]
             "client": client,
             "plan": str(self.folder / "plan.yaml"),
             "losses": str(self.folder / "losses.npy"),
+            "seed": self.node_seed,
         }
         node["played"] = str(self.folder / f"{client}.played")
         return Context(1, 100 + client, node, RecordDict(), self.run_config)
@@ -155,16 +157,29 @@ def test_it_plays_what_is_simulated(
     assert result["experts"][-1] == played(tmp_path)[0][-1]
 
 
-def test_without_a_seed_noise_is_real(plan_of: Any, tmp_path: Path) -> None:
-    """The same losses, two runs: the reports are others."""
-    seen = []
-    for _ in range(2):
-        grid = Here(tmp_path, plan_of("noisy"), -1)
-        server_app.main(grid, Context(1, 1, {}, RecordDict(), grid.run_config))
-        answers = [reply.content.config_records["answer"] for reply in grid.replies]
-        seen.append([answer["report"] for answer in answers if "report" in answer])
+def reports(plan: caucus.Plan, folder: Path, seed: int, node_seed: int, named: bool = True) -> list[bytes]:
+    """Everything that the nodes report in a run of its own; not named: nodes have no word of a seed at all."""
+    grid = Here(folder, plan, seed, node_seed)
+    if not named:
+        for context in grid.contexts.values():
+            del context.node_config["seed"]
+    server_app.main(grid, Context(1, 1, {}, RecordDict(), grid.run_config))
+    answers = [reply.content.config_records["answer"] for reply in grid.replies]
+    return [bytes(answer["report"]) for answer in answers if "report" in answer]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [-1, SEED])
+@pytest.mark.parametrize("named", [False, True])
+def test_without_a_seed_of_its_own_a_node_s_noise_is_real(seed: int, named: bool, plan_of: Any, tmp_path: Path) -> None:
+    """The same losses, two runs: the reports are others, whatever seed the coordinator's side says.
+
+    Only the first reports are compared: later ones depend on what was announced.
+    """
+    seen = [reports(plan_of("noisy"), tmp_path, seed, -1, named) for _ in range(2)]
     assert len(seen[0]) == len(seen[1]) > CLIENTS
-    assert seen[0] != seen[1]
+    assert seen[0][:CLIENTS] != seen[1][:CLIENTS]
+    same = [reports(plan_of("noisy"), tmp_path, SEED, SEED) for _ in range(2)]
+    assert same[0] == same[1]
 
 
 def test_who_may_say_what(plan_of: Any, tmp_path: Path) -> None:
@@ -270,7 +285,8 @@ def test_a_federation_of_real_processes(plan_of: Any, losses: NDArray[np.float64
     plan: caucus.Plan = plan_of("hedge")
     plan.write(tmp_path / "plan.yaml")
     nodes = [
-        f'client={i} plan="{tmp_path}/plan.yaml" losses="{tmp_path}/losses.npy" played="{tmp_path}/{i}.played"'
+        f'client={i} plan="{tmp_path}/plan.yaml" losses="{tmp_path}/losses.npy" played="{tmp_path}/{i}.played" '
+        f"seed={SEED}"
         for i in range(1, CLIENTS + 1)
     ]
     with Federation(tmp_path / "federation", nodes) as federation:

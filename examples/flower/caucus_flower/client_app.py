@@ -48,9 +48,19 @@ class Losses:
         return np.asarray(self._rows[round - 1, experts], dtype=np.float64)
 
 
-def machine(context: Context, plan: caucus.Plan, seed: int | None, serial: int) -> caucus.Client:
+def own_seed(context: Context) -> int | None:
+    """The seed in the node's own configuration, which only who starts the node writes; None: noise is real.
+
+    The run's configuration has one for the coordinator, and comes from there. A client must not take it: whoever chose
+    it could draw the client's noise, too, and take it away from the reports.
+    """
+    seed = int(context.node_config.get("seed", -1))
+    return None if seed == -1 else seed
+
+
+def machine(context: Context, plan: caucus.Plan, serial: int) -> caucus.Client:
     """The client's machine as the last message left it."""
-    client = int(context.node_config["client"])
+    client, seed = int(context.node_config["client"]), own_seed(context)
     kept = context.state.config_records.get("caucus")
     if kept is not None:
         return caucus.Client.restore(plan, client, bytes(kept["state"]), seed=seed)  # type: ignore[arg-type]
@@ -67,9 +77,8 @@ def answer(message: Message, context: Context) -> Message:
     plan = read_plan(str(context.node_config["plan"]))
     if asked["plan"] != plan.hash:
         raise caucus.Error(f"the coordinator has another plan: {asked['plan']!r}")
-    seed = None if context.run_config["seed"] == -1 else int(context.run_config["seed"])
     announcement = caucus.Announcement.from_bytes(asked["bytes"])  # type: ignore[arg-type]
-    client = machine(context, plan, seed, announcement.serial)
+    client = machine(context, plan, announcement.serial)
     client.hear(announcement)
     losses = Losses(context, plan, client.index)
     while client.rounds_left > 0:
