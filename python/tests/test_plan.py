@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import json
 import math
 import pickle
+import typing
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +203,16 @@ def test_what_kind_of_run_it_is() -> None:
         (True, "own", False),
         (False, "together", True),
     ]
+
+
+def test_types_can_be_asked_for() -> None:
+    """Of everything that is public, at run time, as tools do that make forms or documentation of it."""
+    for name in caucus.__all__:
+        thing = getattr(caucus, name)
+        assert isinstance(typing.get_type_hints(thing), dict)
+        for member in vars(thing).values() if isinstance(thing, type) else ():
+            function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+            if inspect.isfunction(function):
+                typing.get_type_hints(function)
+    assert "return" in typing.get_type_hints(caucus.plan)
+    assert {"plan", "losses", "progress", "settings"} <= set(typing.get_type_hints(caucus.simulate))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import re
 import signal
@@ -135,6 +136,49 @@ def test_pandas_and_plot(plan: caucus.Plan, losses: NDArray[np.float64]) -> None
     assert len(axes.get_lines()) == 2
     assert axes.get_xlabel() == "round"
     matplotlib.pyplot.close("all")
+
+
+def test_labels_tell_runs_apart() -> None:
+    """Whatever differs between the runs is in them, and nothing else."""
+    settings: dict[str, Any] = {"algorithm": "hedge", "experts": 3, "trust": "coordinator", "trials": 1}
+    r = caucus.simulate(clients=[1, 4], rounds=[20, 30], interval=[1, 2], epsilon=[5, math.inf], **settings)
+    labels = [run.label for run in r]
+    assert len(set(labels)) == len(r) == 16
+    assert labels[0] == "hedge, 1 client, epsilon 5, rounds 20, interval 1"
+    assert labels[-1] == "hedge, 4 clients, epsilon infinite, rounds 30, interval 2"
+    assert (
+        caucus.simulate(clients=2, rounds=20, epsilon=0.5, **settings).runs[0].label == "hedge, 2 clients, epsilon 0.5"
+    )
+    stoch: dict[str, Any] = {**settings, "algorithm": "stoch", "clients": 2, "epsilon": 1}
+    drifting = caucus.simulate(rounds=20, adversary="drifting", drift=[0.1, 0.2], longest_phase=["none", 8], **stoch)
+    labels = [run.label for run in drifting]
+    assert len(set(labels)) == 4
+    assert labels[0].endswith(", longest_phase none, drift 0.1")
+
+
+def test_it_is_a_sequence_of_runs() -> None:
+    """Its length, its runs in their order, and each by its place."""
+    r = caucus.simulate(clients=[1, 2], experts=3, rounds=20, trust="coordinator", trials=1)
+    assert len(r) == 2
+    assert list(r) == r.runs
+    assert r[0] is r.runs[0]
+    assert r[-1] is r.runs[1]
+    assert [run.settings["clients"] for run in r] == [1, 2]
+
+
+def test_a_table_keeps_names_and_numbers() -> None:
+    """A name is the word that it is, even one that elsewhere means that something is missing; numbers are numbers."""
+    pytest.importorskip("pandas")
+    settings: dict[str, Any] = {"clients": 2, "rounds": 20, "trust": "coordinator", "trials": 40, "algorithm": "hedge"}
+    for names in (["NA", "null"], ["007", "1e3"], ["nan", "None"]):
+        frame = caucus.simulate(names=names, epsilon=[1, math.inf], **settings).to_pandas()
+        assert set(frame["last_name"]) == set(names)
+        assert set(frame["best_name"]) <= set(names)
+        for column in ("regret", "last", "epsilon", "longest_phase", "spread", "loss"):
+            assert frame[column].dtype.kind in "if", column
+        assert frame["longest_phase"].isna().all()
+    bare = caucus.simulate(experts=2, epsilon=1, **settings).to_pandas()
+    assert bare["last_name"].isna().all()
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._connection import now_ms
 from ._errors import Error, refuse
@@ -19,9 +20,6 @@ from ._machines import rows_of
 from ._member import LossMapping, Member, Round
 from ._native import ffi, lib
 from ._plan import pointer
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 class Device(Member):

@@ -7,17 +7,14 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
+
+from numpy.typing import ArrayLike
 
 from ._errors import check, new_error, refuse, take_text
 from ._losses import loss_array
 from ._native import ffi, lib
-from ._words import Named
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Unpack
-
+from ._words import Named, Unpack
 
 FilePath = str | os.PathLike[str]
 

@@ -7,10 +7,10 @@ import io
 import json
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,11 +19,10 @@ from ._errors import check, new_error, owned, refuse, take_text
 from ._losses import loss_array
 from ._native import ffi, lib
 from ._plan import PlanOrPath, as_plan, pointer
-from ._words import Named
+from ._words import Named, Unpack
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
+_IN_EVERY_LABEL = ("algorithm", "clients", "epsilon")
+_OF_LONGEST_PHASE = ("first_phase", "changes")  # one value for all runs; where there is no longest phase, none
 _LOOK_SECONDS = 0.1  # between looks at how far a simulation is
 
 
@@ -115,6 +114,17 @@ class _Results:
         contents: list[dict[str, Any]] = json.loads(self.json)["runs"]
         return contents
 
+    @cached_property
+    def differing(self) -> list[str]:
+        """The settings that are not the same in every run, but for those that every label has."""
+        first = self.contents[0]
+        return [
+            name
+            for name in SimulationSettings.__annotations__
+            if name not in (*_IN_EVERY_LABEL, *_OF_LONGEST_PHASE)
+            and any(run.get(name) != first.get(name) for run in self.contents)
+        ]
+
 
 class Run:
     """One run of a simulation: one setting of everything, many trials."""
@@ -156,9 +166,14 @@ class Run:
 
     @property
     def label(self) -> str:
-        """A few words that tell runs apart."""
+        """A few words that tell runs apart: algorithm, clients, epsilon, and whatever else differs between the runs."""
         s = self.settings
-        return f"{s['algorithm']}, {s['clients']} clients, epsilon {s['epsilon']}"
+        epsilon = "infinite" if s["epsilon"] is None else s["epsilon"]
+        words = [s["algorithm"], f"{s['clients']} client{'' if s['clients'] == 1 else 's'}", f"epsilon {epsilon}"]
+        for name in self._results.differing:
+            value = s.get(name)  # left out, or null, where the run has none
+            words.append(f"{name} {'none' if value is None else value}")
+        return ", ".join(words)
 
 
 class Simulation:
@@ -171,6 +186,15 @@ class Simulation:
         """For this module: a caucus_simulation."""
         self._results = _Results(simulation)
         self.runs = [Run(self._results, number) for number in range(self._results.runs)]
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self.runs)
+
+    def __getitem__(self, number: int) -> Run:
+        return self.runs[number]
 
     def _only(self) -> Run:
         if len(self.runs) != 1:
@@ -215,10 +239,17 @@ class Simulation:
         return self._results.show(lib.CAUCUS_SIMULATION_VIEW_CURVES)
 
     def to_pandas(self) -> Any:
-        """A DataFrame with one row per run and trial (needs pandas)."""
+        """A DataFrame with one row per run and trial (needs pandas).
+
+        Names are text as they were given, "NA" and "007", too; what a run does not have is missing.
+        """
         import pandas  # noqa: PLC0415 (an optional dependency)
 
-        return pandas.read_csv(io.StringIO(self.trials_csv()))
+        text = self.trials_csv()
+        names = dict.fromkeys(("last_name", "best_name"), str)
+        columns = text.partition("\n")[0].split(",")
+        missing = {column: [""] if column in names else ["", "nan"] for column in columns}
+        return pandas.read_csv(io.StringIO(text), dtype=names, keep_default_na=False, na_values=missing)
 
     def plot(self, axes: Any = None) -> Any:
         """Regret so far, the mean of each run in a band of one standard deviation (needs matplotlib).

@@ -5,13 +5,26 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._errors import refuse
 from ._native import ffi
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack as Unpack  # noqa: PLC0414 (for other modules)
+elif sys.version_info >= (3, 11):
+    from typing import Unpack
+else:
+
+    class Unpack:
+        """What 3.10 has not: whoever asks for the types of `**settings` at run time gets the dictionary's name."""
+
+        def __class_getitem__(cls, kind: object) -> object:
+            return kind
 
 
 def _one(name: str, value: object) -> str:
