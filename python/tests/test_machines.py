@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import pickle
 from dataclasses import replace
@@ -92,6 +93,13 @@ def test_messages_can_be_carried(plan: caucus.Plan, losses: NDArray[np.float64])
     assert same.to_bytes() == report.to_bytes()
     assert (same.client, same.kind, same.first, same.block) == (1, "sums", report.first, report.block)
     assert np.array_equal(same.values, report.values)
+    for one in (report, carried, same, copy.deepcopy(report), replace(report, values=report.values.copy())):
+        with pytest.raises(ValueError, match="read-only"):
+            one.values[0] = 7  # what was drawn once is not changed
+    own = report.values.copy()
+    mine = replace(report, values=own)
+    own[0] += 1
+    assert mine.values[0] == report.values[0]
     assert client.clips == (0, 0, 0)
 
 

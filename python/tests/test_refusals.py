@@ -21,6 +21,7 @@ import pytest
 from numpy.typing import NDArray
 
 import caucus_dp as caucus
+from caucus_dp._member import Round
 from conftest import PATIENCE, Program
 
 ADDRESS = "127.0.0.1:1"
@@ -121,6 +122,36 @@ def test_bare_clients(plan: caucus.Plan, index: Any) -> None:
     """A machine has a place in its plan."""
     with pytest.raises(caucus.InputError, match="must be a client's number, 1 to 3"):
         caucus.Client(plan, index)
+
+
+@pytest.mark.parametrize(
+    ("losses", "words"),
+    [
+        ({0: None, 1: 0.5}, "losses of expert 0: None is no number"),
+        ({"small": "x", "large": 0.5}, "losses of expert 'small': 'x' is no number"),
+        ({0: [1.0, 2.0], 1: 0.5}, "losses of expert 0: [1.0, 2.0] is no number"),
+        ({0: 10**400, 1: 0.5}, f"losses of expert 0: {10**400} is no number"),
+        ({None: 0.5, 1: 0.5}, "losses None: must be an expert's number or name"),
+        ({0.0: 0.5, 1: 0.5}, "losses 0.0: must be an expert's number or name"),
+        ({True: 0.5, 0: 0.5}, "losses True: must be an expert's number or name"),
+        ({"small": 0.5, 0: 0.25, 1: 0.5}, "losses of expert 0 are there twice, by its number and its name"),
+        ({0: 0.25, 1: 0.5, "large": 0.5}, "losses of expert 1 are there twice, by its number and its name"),
+        ({-1: 0.5, 1: 0.5}, "losses -1: experts are 0 to 1"),
+        ({"medium": 0.5}, "losses 'medium': no expert is called so"),
+    ],
+)
+def test_mappings_of_losses(losses: Any, words: str) -> None:
+    """From experts, by number or name, to numbers; the round is not over."""
+    plan = caucus.plan(algorithm="hedge", clients=3, names=["small", "large"], rounds=40, trust="coordinator")
+    with caucus.join(ADDRESS, plan=plan, client=1, insecure=True) as member:
+        round = member._current = Round(member, 1, 0, [0, 1])
+        with pytest.raises(caucus.InputError) as caught:
+            round.observe(losses)
+        assert str(caught.value) == words
+        assert caught.value.field == "losses"
+        assert not round.observed
+        good: Any = {np.int64(1): np.float32(0.5), "small": 1}
+        assert member._row(round, good) == [1.0, 0.5]
 
 
 def test_numbers_may_be_numpy_s(plan: caucus.Plan) -> None:

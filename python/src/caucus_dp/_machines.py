@@ -183,7 +183,7 @@ class Client:
         self._check_gradient()
         if report == ffi.NULL:
             return None
-        values = np.frombuffer(ffi.buffer(report.value, 8 * report.count), dtype=np.int64).copy()
+        values = np.frombuffer(ffi.buffer(report.value, 8 * report.count), dtype=np.int64)
         kind = ASKS[report.kind]
         return Report(report.client, kind, report.first, report.block, report.epoch_or_leaf, values)
 

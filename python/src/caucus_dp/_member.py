@@ -167,17 +167,28 @@ class Member:
             raise refuse("", f"losses: {row.shape[0]} rounds — expected those of one")
         return ffi.from_buffer("double[]", row if row.dtype == np.float64 else row.astype(np.float64))
 
+    def _number(self, expert: object) -> int:
+        """The number of an expert that is a mapping's key."""
+        if isinstance(expert, str):
+            if self.names is None or expert not in self.names:
+                raise refuse("losses", f"'{expert}': no expert is called so")
+            return self.names.index(expert)
+        if isinstance(expert, bool) or not isinstance(expert, int | np.integer):
+            raise refuse("losses", f"{expert!r}: must be an expert's number or name")
+        if not 0 <= expert < self.plan.experts:
+            raise refuse("losses", f"{expert}: experts are 0 to {self.plan.experts - 1}")
+        return int(expert)
+
     def _row(self, round: Round, losses: LossMapping) -> list[float]:
         row: dict[int, float] = {}
         for expert, loss in losses.items():
-            number = expert
-            if isinstance(number, str):
-                if self.names is None or number not in self.names:
-                    raise refuse("losses", f"'{expert}': no expert is called so")
-                number = self.names.index(number)
-            if not 0 <= number < self.plan.experts:
-                raise refuse("losses", f"{expert}: experts are 0 to {self.plan.experts - 1}")
-            row[number] = float(loss)
+            number = self._number(expert)
+            if number in row:
+                raise refuse("losses", f"of expert {number} are there twice, by its number and its name")
+            try:
+                row[number] = float(loss)
+            except (TypeError, ValueError, OverflowError):
+                raise refuse("losses", f"of expert {expert!r}: {loss!r} is no number") from None
         missing = [str(i) for i in round.evaluate if i not in row]
         if missing:
             wants = "every expert" if self.plan.evaluate == self.plan.experts else "each of round.evaluate"

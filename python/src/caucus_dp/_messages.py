@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +112,16 @@ class Report:
     block: int
     epoch_or_leaf: int
     values: NDArray[np.int64]
-    """Sums in steps of the plan's grid, or an expert's number (vote)."""
+    """Sums in steps of the plan's grid, or an expert's number (vote): a copy that cannot be written to."""
+
+    def __post_init__(self) -> None:
+        own = np.array(self.values, dtype=np.int64)
+        own.setflags(write=False)
+        object.__setattr__(self, "values", own)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Made anew, for an array that was pickled can be written to.
+        return Report, (self.client, self.kind, self.first, self.block, self.epoch_or_leaf, self.values)
 
     def to_bytes(self) -> bytes:
         """As bytes, for a transport of one's own: the same bytes each time, noise and all."""
@@ -132,5 +142,5 @@ class Report:
         client, kind, count, first, block, epoch_or_leaf = _unpack(_REPORT, _MARKS[1], data, "report")
         if len(data) != _REPORT.size + 8 * count:
             raise InputError(f"report: {len(data)} bytes for {count} values", "CAUCUS_E_FORMAT")
-        values = np.frombuffer(data, dtype="<i8", offset=_REPORT.size).astype(np.int64, copy=False)
+        values = np.frombuffer(data, dtype="<i8", offset=_REPORT.size)
         return cls(client, _word(kind, "report"), first, block, epoch_or_leaf, values)
