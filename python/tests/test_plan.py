@@ -49,6 +49,9 @@ def test_text_explanation_and_file_are_those_of_the_program(
     shown = program("plan", str(file), "--format", "json")
     assert json.loads(shown.stdout) == small.to_dict()
     assert caucus.Plan.read(file) == small
+    *screen, last = program("plan", *WORDS, "--trust", "coordinator").stdout.splitlines()
+    assert screen == repr(small).splitlines()
+    assert last.split()[0] == "Next"  # a command to type, which is of no use here
 
 
 def test_figures(small: caucus.Plan) -> None:

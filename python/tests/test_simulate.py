@@ -74,6 +74,8 @@ def test_own_losses_are_those_of_the_file(
     settings: dict[str, Any] = {"algorithm": "hedge", "epsilon": 20, "trust": "coordinator", "trials": 9, "seed": 2}
     out = program("simulate", *words_of(settings), "--losses", str(file), "--format", "json")
     assert out.returncode == 0, out.stderr
+    said = program("simulate", *words_of(settings), "--losses", str(file))
+    assert repr(caucus.simulate(losses=array, **settings)) + "\n" == said.stdout + said.stderr
     for given in (array, file, str(file), np.asfortranarray(array), array[::1]):
         assert timeless(caucus.simulate(losses=given, **settings).to_json()) == timeless(out.stdout)
 

@@ -88,7 +88,8 @@ class Advice:
 class Plan:
     """Everything that is fixed about a run; made by `plan()`, `Plan.read()` or `Plan.from_yaml()`.
 
-    Its repr is the text that `caucus plan` prints. Two plans are equal if they have the same hash.
+    Its repr is the text that `caucus plan` prints, but for the last line, "Next", which is a command to type. Two plans
+    are equal if they have the same hash.
     """
 
     def __init__(self, pointer: Any) -> None:

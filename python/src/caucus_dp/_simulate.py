@@ -177,8 +177,9 @@ class Run:
 
 
 class Simulation:
-    """The results of a simulation: a sequence of runs. Its repr is the program's table.
+    """The results of a simulation: a sequence of runs.
 
+    Its repr is the program's table, and of losses of one's own what the program says of them on standard error.
     Of one run alone its figures can be asked directly: `r.regret` is `r.runs[0].regret`.
     """
 
@@ -323,7 +324,7 @@ def simulate(
     With a plan, or the path of its file, the settings say only against what, how often and from which seed. `losses`
     are your own: an array of clients × rounds × experts (float32 and float64 in C order are read where they lie), or
     the path of a NumPy or CSV file. `progress(run, runs, done, trials)` is called now and then. A keyboard's interrupt
-    ends it.
+    ends it. The program's --ledger and --budget have no keywords here: nothing is recorded.
 
     >>> r = simulate(algorithm="svt", clients=3, experts=4, rounds=20, epsilon=10, trust="coordinator", trials=5)
     >>> r.regret.shape
