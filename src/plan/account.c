@@ -74,18 +74,19 @@ static void add_note(const caucus_plan *plan, caucus_guarantee *g) {
                        privacy, unit, messages);
     else if (s->trust == CAUCUS_TRUST_NOBODY)
         (void)snprintf(g->note, sizeof g->note,
-                       "Everything a client sends is %s for one %s, so the coordinator and everybody else "
-                       "learn no more than that.",
+                       "Everything a client sends is %s for one %s, so the coordinator, a relay and everybody "
+                       "else learn no more than that.",
                        privacy, unit);
     else if (g->epsilon_choices > s->epsilon)
         (void)snprintf(g->note, sizeof g->note,
                        "The paper's constants do not give what was asked: everything announced is %s for one "
-                       "%s, not %.4g; the coordinator sees each client's sums.",
+                       "%s, not %.4g; the coordinator sees each client's sums, a relay those of its clients.",
                        privacy, unit, s->epsilon);
     else
         (void)snprintf(g->note, sizeof g->note,
-                       "Everything announced is %s for one %s; the coordinator sees each client's sums.", privacy,
-                       unit);
+                       "Everything announced is %s for one %s; the coordinator sees each client's sums, a relay those "
+                       "of its clients.",
+                       privacy, unit);
 }
 
 caucus_status caucus_plan_account(const caucus_plan *plan, caucus_guarantee *ret, caucus_error *ret_error) {

@@ -95,6 +95,11 @@ def check_words(plan, text, what):
     if not open_plan:
         trusted = plan["settings"]["trust"] == "coordinator"
         hold(("Not against the coordinator" in flat) == trusted, f"{what}: what the coordinator sees")
+        hold(("nor a relay: each sees its clients' sums" in flat) == trusted, f"{what}: what a relay sees")
+        hold(("a relay, where there are any: with its clients' sums" in flat) == trusted, f"{what}: trust in a relay")
+        hold(("Against the coordinator and relays, which see" in flat) != trusted, f"{what}: messages at a relay")
+        noted = g["epsilon_choices"] > 0 and plan["settings"]["trust"] != "paper-local"
+        hold((" a relay " in plan["meaning"]["note"]) == noted, f"{what}: what the plan's note says of relays")
         hold(("lost its state: a lie there costs twice the epsilon" in flat) != trusted, f"{what}: what a lie costs")
         hold(f"epsilon {g['epsilon_choices']:.4g}" in flat, f"{what}: its epsilon")
         if plan["epsilon_device"] is None:

@@ -97,9 +97,10 @@ static void write_whom(caucus_statement_page *page, const caucus_plan *plan) {
             shows_loss(plan) ? " and which figures of their loss are shown" : "",
             promise(g->epsilon_choices, g->delta).text, unit);
         if (trusts_coordinator(plan))
-            page->say(page, "Not against the coordinator: it sees each client's sums of losses as they are.");
+            page->say(page, "Not against the coordinator, nor a relay: each sees its clients' sums of losses as they "
+                            "are.");
         else
-            put(page, page->say, "Against the coordinator, which sees what each client sends: %s for %s.",
+            put(page, page->say, "Against the coordinator and relays, which see what each client sends: %s for %s.",
                 promise(g->epsilon_messages, g->delta).text, unit);
     }
     page->end_section(page);
@@ -133,7 +134,8 @@ static void write_meaning(caucus_statement_page *page, const caucus_plan *plan) 
         caucus_words_unit(&plan->settings));
     page->bar(page, "without the run", 50, "");
     page->bar(page, "having seen what is announced", caucus_statement_guess(g->epsilon_choices, g->delta), "at most");
-    page->bar(page, trusts_coordinator(plan) ? "the coordinator" : "the coordinator, having seen all messages",
+    page->bar(page,
+              trusts_coordinator(plan) ? "the coordinator, or a relay" : "the coordinator, having seen all messages",
               caucus_statement_guess(
                   trusts_coordinator(plan) || is_open(plan) ? INFINITY : fmax(g->epsilon_messages, g->epsilon_choices),
                   g->delta),
@@ -150,7 +152,9 @@ static void write_not(caucus_statement_page *page, const caucus_plan *plan) {
     page->item(page, "what other runs on the same data show: they add up (a common ledger: caucus privacy)");
     page->item(page, "settings that were derived from the data (rounds, names, the range of a loss)");
     if (trusts_coordinator(plan))
-        page->item(page, "what clients send, against whoever gets into the coordinator or its backups of a live run");
+        page->item(
+            page,
+            "what clients send, against whoever gets into the coordinator, its backups of a live run, or a relay");
     page->item(page, "anything, in a run that is started with a seed (it says so itself)");
     page->end_section(page);
 }
@@ -163,6 +167,8 @@ static void write_trust(caucus_statement_page *page, const caucus_plan *plan) {
         page->item(page, "the coordinator: with each client's sums, with drawing the noise, and with showing neither");
     else
         page->item(page, "each client's device: with drawing its own noise before it sends anything");
+    if (trusts_coordinator(plan) && !is_open(plan))
+        page->item(page, "a relay, where there are any: with its clients' sums, and with showing them to nobody else");
     if (!trusts_coordinator(plan) && !is_open(plan))
         page->item(page, "the coordinator: with counting honestly, and with what it says it counted of a device that "
                          "lost its state: a lie there costs twice the epsilon (a device's own ledger counts it)");
