@@ -180,21 +180,6 @@ static void put_note(const caucus_view *view, FILE *to) {
     caucus_html_put(to, view->plan->guarantee.note);
 }
 
-static void put_switches(const caucus_view *view, FILE *to) {
-    const caucus_server_status *s = &view->status;
-    if (s->selections_allowed > 0)
-        (void)fprintf(to, "%" PRIu64 " of %" PRIu64 " used, %" PRIu64 " left", s->selections, s->selections_allowed,
-                      s->selections_allowed > s->selections ? s->selections_allowed - s->selections : 0);
-    else
-        (void)fprintf(to, "%" PRIu64 " so far; the plan sets no limit", s->selections);
-}
-
-static void put_switch_bar(const caucus_view *view, FILE *to) {
-    if (view->status.selections_allowed > 0)
-        caucus_figure_bar(to, (double)view->status.selections, (double)view->status.selections_allowed,
-                          "share of switches used");
-}
-
 static void put_history_rows(const caucus_view *view, FILE *to) {
     for (uint32_t i = 0; i < view->stretches && i < TABLE_STRETCHES; i++) {
         const caucus_stretch *s = &view->stretch[view->stretches - 1 - i];
@@ -395,8 +380,9 @@ static const struct {
     {"privacy_bar", put_privacy_bar},
     {"device", put_device},
     {"note", put_note},
-    {"switches", put_switches},
-    {"switch_bar", put_switch_bar},
+    {"switch_word", caucus_view_switch_word},
+    {"switches", caucus_view_switches},
+    {"switch_bar", caucus_figure_switches},
     {"history", caucus_figure_strip},
     {"history_words", caucus_view_history_words},
     {"history_rows", put_history_rows},

@@ -133,8 +133,10 @@ bool caucus_view_refresh(caucus_view *view, uint32_t wait_ms) {
         if (s->finished && view->ended_at < 0 && known)
             view->ended_at = s->uptime_seconds;
         const uint64_t from = caucus_server_history_from(view->server);
-        if (view->read < from) /* a run without an end: what came before is not known any more */
+        if (view->read < from) { /* a run without an end: what came before is not known any more */
             view->read = from;
+            view->skipped = true;
+        }
         do {
             total = caucus_server_history(view->server, view->read, piece, PIECE);
             for (uint32_t i = 0; i < PIECE && view->read < total; i++, view->read++)

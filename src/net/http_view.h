@@ -46,6 +46,7 @@ typedef struct caucus_view {
     uint32_t stretches;                  /* entries of `stretch` */
     uint32_t newcomers;                  /* experts that were not among those kept when they came */
     uint64_t left_off;                   /* earlier ones that are no longer kept */
+    bool skipped;                        /* announcements came and went before they were read: a run without an end */
     bool looked;                         /* before */
     double ended_at;                     /* when a look first found the run over; below 0: not yet, or before that */
     const _Atomic uint64_t *log_dropped; /* NULL: nobody counts */
@@ -116,6 +117,11 @@ void caucus_figure_hour(const caucus_view *view, FILE *to);
 void caucus_view_missing(const caucus_view *view, FILE *to);
 /** All of them, range by range, where they are too many for the sentence (net/page/missing.c). */
 void caucus_view_missing_list(const caucus_view *view, FILE *to);
+
+/* Changes of the expert (net/page/switches.c). */
+void caucus_view_switch_word(const caucus_view *view, FILE *to);
+void caucus_view_switches(const caucus_view *view, FILE *to);
+void caucus_figure_switches(const caucus_view *view, FILE *to);
 
 /* Experts and their shares (net/page/experts.c). */
 /** The latest stretch is over: another expert is in force from a block or phase on. */

@@ -68,7 +68,7 @@ STATES = {
         said=["endless rounds", "20 of 24 reported"], unsaid=["finished", r"blocks done, about"]),
     "hedge": State(["24", "hedge"], ["look", "steps 200"], ["answer 20", "away 24"],
         far=DONE, missing="Not connected: client 24",
-        said=[EXPERT + r", in force: (below )?\d+ %", EXPERT + r": \d+ %", r"others: \d+ %", "the plan sets no limit"],
+        said=[EXPERT + r", in force: (below )?\d+ %", EXPERT + r": \d+ %", r"others: \d+ %", r"Changes of expert \d+ so far; this algorithm selects anew in every block"],
         unsaid=["finished"]),
     "ten": State(["10"], ["look", "steps 60"], ["answer 4", "away 9"],
         far=DONE, missing="Not connected: client 9", said=["4 of 10 reported, 9 connected"], unsaid=["Each square"]),

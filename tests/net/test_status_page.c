@@ -148,6 +148,36 @@ static void experts_have_shares(void **state) {
     end(&view, plan);
 }
 
+/* A selection that leaves the expert as it is changes nothing; where switches are a number that is spent, each counts. */
+static void selections_are_not_changes(void **state) {
+    (void)state;
+    caucus_view view;
+    caucus_plan *plan = NULL;
+    begin(&view, CAUCUS_ALGORITHM_HEDGE, 10, &plan);
+    for (uint32_t block = 1; block <= 400; block++)
+        fake_announce(&server, block <= 100 ? 3 : block <= 300 ? 5 : 7, block, CAUCUS_ASK_SUMS);
+    server.status.selections = 400;
+    server.status.selections_allowed = 512;
+    assert_true(caucus_view_refresh(&view, 0));
+    char *text = written(&view, caucus_view_page);
+    has(text,
+        "<strong>Changes of expert</strong> <span id=\"switches\" data-live>2 so far; this algorithm selects anew");
+    has(text, "<div id=\"switch-bar\" data-live></div>");
+    assert_null(strstr(text, "400 of 512"));
+    free(text);
+    end(&view, plan);
+
+    begin(&view, CAUCUS_ALGORITHM_SVT, 10, &plan);
+    fake_announce(&server, 3, 1, CAUCUS_ASK_COST);
+    server.status.selections = 4;
+    server.status.selections_allowed = 9;
+    assert_true(caucus_view_refresh(&view, 0));
+    text = written(&view, caucus_view_page);
+    has(text, "<strong>Switches</strong> <span id=\"switches\" data-live>4 of 9 used, 5 left</span>");
+    free(text);
+    end(&view, plan);
+}
+
 /* A count of the last hour stands once; where it is not all, all of it stands beside. */
 static void counts_stand_once(void **state) {
     (void)state;
@@ -195,9 +225,8 @@ static void a_run_that_is_over_took_its_time(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_that_are_missing_are_listed),
-        cmocka_unit_test(experts_have_shares),
-        cmocka_unit_test(counts_stand_once),
+        cmocka_unit_test(all_that_are_missing_are_listed),  cmocka_unit_test(experts_have_shares),
+        cmocka_unit_test(selections_are_not_changes),       cmocka_unit_test(counts_stand_once),
         cmocka_unit_test(a_run_that_is_over_took_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
