@@ -105,6 +105,8 @@ static void put_state(const caucus_view *view, FILE *to) {
     const char *state = caucus_view_state(view);
     if (!s->finished && s->rollback_claims > 0)
         state = s->rolled_back ? "stopped" : "held";
+    else if (caucus_view_overdue(view))
+        state = "overdue";
     (void)fprintf(to, "<span class=\"state %s\">%s</span>", state, state);
 }
 
@@ -269,10 +271,23 @@ static void put_claims(const caucus_view *view, FILE *to) {
             s->rollback_claims, s->rollback_claims == 1 ? " says" : "s say");
 }
 
-/* What must be known first: a state that is an older copy, a run that is over and with which expert. */
+/* A step that nobody decides: its deadline has passed, and too few have answered. */
+static void put_overdue(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    if (s->rollback_claims == 0 && caucus_view_overdue(view))
+        (void)fprintf(
+            to,
+            "<p class=\"warning\"><strong>Overdue.</strong> Past the deadline: waiting for a quorum. %u of %u "
+            "clients have answered the step in hand, too few to decide it.</p>",
+            s->answered, s->clients);
+}
+
+/* What must be known first: a state that is an older copy, a step that is stuck, a run that is over and with which
+ * expert. */
 static void put_over(const caucus_view *view, FILE *to) {
     const caucus_stretch *now = caucus_view_now(view);
     put_claims(view, to);
+    put_overdue(view, to);
     if (!view->status.finished || now == NULL)
         return;
     (void)fputs("<p class=\"done\"><strong>Expert ", to);
@@ -303,8 +318,8 @@ static void put_progress(const caucus_view *view, FILE *to) {
         caucus_put_thousands(to, caucus_view_blocks(view));
         (void)fprintf(to, " %ss done", word);
     }
-    if (s->started && !s->finished && s->rollback_claims == 0 && !caucus_plan_ops_of(view->plan)->phases &&
-        !caucus_plan_is_endless(view->plan) && view->pace_blocks > 0) {
+    if (s->started && !s->finished && s->rollback_claims == 0 && !caucus_view_overdue(view) &&
+        !caucus_plan_ops_of(view->plan)->phases && !caucus_plan_is_endless(view->plan) && view->pace_blocks > 0) {
         (void)fputs(", about ", to);
         caucus_put_duration(to,
                             view->pace_seconds / (double)view->pace_blocks * (double)(caucus_view_blocks(view) - done));

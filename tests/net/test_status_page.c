@@ -204,6 +204,46 @@ static void counts_stand_once(void **state) {
     end(&view, plan);
 }
 
+/* Who looks sees at once that nothing goes on: no time left, no step in hand, and why. */
+static void a_run_that_stands_still_says_so(void **state) {
+    (void)state;
+    caucus_view view;
+    caucus_plan *plan = NULL;
+    begin(&view, CAUCUS_ALGORITHM_HEDGE, 10, &plan);
+    for (uint32_t block = 1; block <= 2; block++) {
+        fake_announce(&server, 3, block, CAUCUS_ASK_SUMS);
+        server.status.uptime_seconds += 10;
+        assert_true(caucus_view_refresh(&view, 0));
+    }
+    char *text = written(&view, caucus_view_page);
+    has(text, "<span class=\"state running\">");
+    has(text, "1 of 512 blocks done, about ");
+    has(text, "Step in hand");
+    free(text);
+
+    server.status.seconds_in_step = 31;
+    server.status.answered = 4;
+    assert_true(caucus_view_refresh(&view, 0));
+    text = written(&view, caucus_view_page);
+    has(text, "<span class=\"state overdue\">overdue</span>");
+    has(text,
+        "<p class=\"warning\"><strong>Overdue.</strong> Past the deadline: waiting for a quorum. 4 of 10 clients");
+    has(text, "1 of 512 blocks done</p>");
+    has(text, "Step in hand");
+    free(text);
+
+    server.status.rollback_claims = 5;
+    server.status.rolled_back = true;
+    assert_true(caucus_view_refresh(&view, 0));
+    text = written(&view, caucus_view_page);
+    has(text, "<span class=\"state stopped\">stopped</span>");
+    has(text, "1 of 512 blocks done</p>");
+    assert_null(strstr(text, "Step in hand"));
+    assert_null(strstr(text, "Overdue."));
+    free(text);
+    end(&view, plan);
+}
+
 /* How long a run took is known once it is over, and does not grow. */
 static void a_run_that_is_over_took_its_time(void **state) {
     (void)state;
@@ -227,6 +267,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_that_are_missing_are_listed),  cmocka_unit_test(experts_have_shares),
         cmocka_unit_test(selections_are_not_changes),       cmocka_unit_test(counts_stand_once),
+        cmocka_unit_test(a_run_that_stands_still_says_so),
         cmocka_unit_test(a_run_that_is_over_took_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

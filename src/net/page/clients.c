@@ -135,7 +135,7 @@ static void put_key(const caucus_view *view, FILE *to) {
 
 void caucus_view_clients(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
-    const bool half = s->started && !s->finished; /* the step in hand stands beside it */
+    const bool half = caucus_view_has_step(view); /* it stands beside it */
     (void)fprintf(to,
                   "<section class=\"card %s\" aria-labelledby=\"clients-title\"><h2 id=\"clients-title\">Clients</h2>",
                   half ? "half" : "whole-width");

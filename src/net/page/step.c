@@ -2,7 +2,7 @@
 /* step.c: the status page's card of the step in hand: what is asked, and how long it stays open. See http_view.h.
  * layer: net
  *
- * A run that has not begun, or is over, has no step in hand and no such card. */
+ * A run that has not begun, is over, or is found to be an older copy has no step in hand and no such card. */
 #include "net/http_view.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 static void put_deadline(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
     if (caucus_view_overdue(view))
-        (void)fputs("Past the deadline: waiting for a quorum.", to);
+        (void)fputs("Past its deadline.", to);
     else if (s->deadline_seconds > 0) {
         (void)fputs("A step stays open for at most ", to);
         caucus_put_duration(to, s->deadline_seconds);
@@ -19,9 +19,14 @@ static void put_deadline(const caucus_view *view, FILE *to) {
         (void)fputs("No deadline: a step is decided when everybody has answered.", to);
 }
 
+bool caucus_view_has_step(const caucus_view *view) {
+    const caucus_server_status *s = &view->status;
+    return s->started && !s->finished && !s->rolled_back;
+}
+
 void caucus_view_step(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
-    if (!s->started || s->finished)
+    if (!caucus_view_has_step(view))
         return;
     (void)fputs("<section class=\"card half\" aria-labelledby=\"clock-title\"><h2 id=\"clock-title\">Step in hand</h2>"
                 "<div class=\"beside\"><div id=\"clock\">",
