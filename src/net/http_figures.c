@@ -9,9 +9,6 @@
 
 #include "net/http_view.h"
 
-#define LABEL_PER_CENT 7.0 /* a stretch narrower than this shows no number */
-#define TIME_PER_CENT 20.0 /* what "59 min ago" takes on a phone, and what the ends of the axis take */
-
 static double per_cent(double part, double whole) {
     if (!(whole > 0) || !(part > 0))
         return 0;
@@ -26,84 +23,6 @@ void caucus_figure_bar(FILE *to, double part, double whole, const char *label) {
                   "\"><rect class=\"whole\" width=\"100%%\" height=\"100%%\" rx=\"7\"/>"
                   "<rect class=\"part\" width=\"%.2f%%\" height=\"100%%\" rx=\"7\"/></svg>",
                   width);
-}
-
-/* The strip's axis of time: when an expert came, below the place where it did, as far as there is room. How long ago
- * the first one came stands at the end of the axis of blocks. */
-static void put_strip_times(const caucus_view *view, double first, double total, FILE *to) {
-    double free_from = TIME_PER_CENT;
-    bool begun = false;
-    for (uint32_t i = 1; i < view->stretches; i++) {
-        const caucus_stretch *s = &view->stretch[i];
-        const double x = 100 * ((double)s->block - first) / total;
-        if (s->seen_at < 0 || x < free_from || x > 100 - TIME_PER_CENT)
-            continue;
-        (void)fprintf(to, "%s<text x=\"%.3f%%\" y=\"12\">", begun ? "" : "<svg class=\"times\" aria-hidden=\"true\">",
-                      x);
-        caucus_put_ago(to, view->status.uptime_seconds - s->seen_at);
-        (void)fputs("</text>", to);
-        begun = true;
-        free_from = x + TIME_PER_CENT;
-    }
-    (void)fputs(begun ? "</svg>" : "", to);
-}
-
-/* What the ends of the strip are, and what its colours mean. */
-static void put_strip_key(const caucus_view *view, FILE *to) {
-    const double now = view->status.uptime_seconds;
-    (void)fprintf(to, "<p class=\"axis quiet\"><span>%s %" PRIu64, caucus_view_block_word(view),
-                  view->stretch[0].block);
-    if (view->stretch[0].seen_at >= 0) {
-        (void)fputs(", ", to);
-        caucus_put_ago(to, now - view->stretch[0].seen_at);
-    }
-    (void)fprintf(to, "</span><span>%s %" PRIu64, caucus_view_block_word(view), view->status.now.block);
-    if (!view->status.finished) {
-        (void)fputs(", now", to);
-    } else if (view->ended_at >= 0) {
-        (void)fputs(", ", to);
-        caucus_put_ago(to, now - view->ended_at);
-    }
-    (void)fputs("</span></p>", to);
-    caucus_figure_expert_key(view, to);
-}
-
-/* History: one rectangle per stretch, over an axis of blocks or phases and one of time. */
-void caucus_figure_strip(const caucus_view *view, FILE *to) {
-    if (view->stretches == 0) {
-        (void)fputs("<p class=\"quiet\">Nothing has been announced yet.</p>", to);
-        return;
-    }
-    const double first = (double)view->stretch[0].block;
-    const double total = fmax((double)view->status.now.block - first + 1, 1);
-    (void)fprintf(
-        to, "<svg class=\"strip\" role=\"img\" aria-label=\"%u stretches of one expert each; in force now: expert ",
-        view->stretches);
-    caucus_html_put(to, caucus_plan_expert_words(view->plan, view->stretch[view->stretches - 1].expert).text);
-    (void)fputs("\">", to);
-    for (uint32_t i = 0; i < view->stretches; i++) {
-        const caucus_stretch *s = &view->stretch[i];
-        const double from = (double)s->block;
-        const double end = i + 1 < view->stretches ? (double)view->stretch[i + 1].block : first + total;
-        double x = 100 * (from - first) / total, width = 100 * (end - from) / total;
-        (void)fputs("<g><title>expert ", to);
-        caucus_html_put(to, caucus_plan_expert_words(view->plan, s->expert).text);
-        (void)fprintf(to, " from %s %" PRIu64, caucus_view_block_word(view), s->block);
-        if (s->seen_at >= 0) {
-            (void)fputs(", ", to);
-            caucus_put_ago(to, view->status.uptime_seconds - s->seen_at);
-        }
-        (void)fprintf(to,
-                      "</title><rect class=\"e%u%s\" x=\"%.3f%%\" width=\"%.3f%%\" "
-                      "height=\"100%%\"/>",
-                      s->colour, i + 1 == view->stretches ? " now" : "", x, width);
-        if (width >= LABEL_PER_CENT)
-            (void)fprintf(to, "<text x=\"%.3f%%\" y=\"50%%\" dy=\".35em\">%u</text>", x + width / 2, s->expert);
-        (void)fputs("</g>", to);
-    }
-    (void)fputs("</svg>", to);
-    put_strip_times(view, first, total, to);
-    put_strip_key(view, to);
 }
 
 /* Losses shown: a line from low to high and a point between per phase, the oldest first; the range of a loss is the

@@ -30,6 +30,8 @@ caucus_status caucus_view_open(caucus_view *view, caucus_server *server, const c
     view->plan = settings->plan;
     view->log_dropped = settings->log_dropped;
     view->ended_at = -1;
+    for (uint32_t i = 0; i < CAUCUS_VIEW_TOLD; i++)
+        view->told[i] = UINT32_MAX;
     const char *name = settings->name && settings->name[0] ? settings->name : "caucus";
     memcpy(view->name, name, fitting(name, sizeof view->name - 1));
     (void)sodium_bin2hex(view->plan_hash, sizeof view->plan_hash, settings->plan_hash, sizeof view->plan_hash / 2);
@@ -63,14 +65,6 @@ void caucus_view_close(caucus_view *view) {
     view->seen_at = view->reported_at = NULL;
 }
 
-/* An expert that is kept keeps its colour; another one gets the next. */
-static uint32_t colour_of(caucus_view *view, uint32_t expert) {
-    for (uint32_t i = view->stretches; i-- > 0;)
-        if (view->stretch[i].expert == expert)
-            return view->stretch[i].colour;
-    return view->newcomers++ % CAUCUS_VIEW_COLOURS;
-}
-
 /* In:      known  it has come since the last look, and so about now. */
 static void extend(caucus_view *view, const caucus_announcement *announcement, bool known) {
     if (view->stretches > 0 && view->stretch[view->stretches - 1].expert == announcement->expert)
@@ -82,9 +76,7 @@ static void extend(caucus_view *view, const caucus_announcement *announcement, b
         view->stretches--;
         view->left_off++;
     }
-    const uint32_t colour = colour_of(view, announcement->expert);
     caucus_stretch *last = &view->stretch[view->stretches++];
-    last->colour = colour;
     last->serial = announcement->serial;
     last->block = announcement->block;
     last->expert = announcement->expert;
@@ -142,6 +134,7 @@ bool caucus_view_refresh(caucus_view *view, uint32_t wait_ms) {
             for (uint32_t i = 0; i < PIECE && view->read < total; i++, view->read++)
                 extend(view, &piece[i], known);
         } while (view->read < total);
+        caucus_view_choose_told(view);
     }
     view->looked = true;
     return true;

@@ -15,7 +15,8 @@
 #include "store/html.h"
 
 #define CAUCUS_VIEW_STRETCHES 256 /* stretches of the history that are kept and shown, the latest */
-#define CAUCUS_VIEW_COLOURS 7     /* classes e0..e6 in style.css */
+#define CAUCUS_VIEW_COLOURS 7     /* classes e0..e6 in style.css; the last one is that of all other experts */
+#define CAUCUS_VIEW_TOLD 6        /* experts with a colour of their own, by name in the key of the strip */
 #define CAUCUS_VIEW_DOTS 256      /* clients shown one by one; beyond it their density */
 #define CAUCUS_VIEW_CELLS 100     /* squares that show it, and rows of the list of the missing, at most */
 #define CAUCUS_VIEW_NAMED 12      /* of the late, and of the away, are named in a sentence; beyond it there is a list */
@@ -31,8 +32,7 @@ typedef struct caucus_stretch {
     uint64_t serial; /* of its first announcement */
     uint64_t block;  /* that announcement's block or phase */
     uint32_t expert;
-    uint32_t colour; /* below CAUCUS_VIEW_COLOURS: the same for the same expert while it is kept */
-    double seen_at;  /* when a look first found it, in seconds since the process started; below 0: before that */
+    double seen_at; /* when a look first found it, in seconds since the process started; below 0: before that */
 } caucus_stretch;
 
 typedef struct caucus_view {
@@ -44,7 +44,7 @@ typedef struct caucus_view {
     uint64_t read; /* announcements read from the server so far */
     caucus_stretch stretch[CAUCUS_VIEW_STRETCHES];
     uint32_t stretches;                  /* entries of `stretch` */
-    uint32_t newcomers;                  /* experts that were not among those kept when they came */
+    uint32_t told[CAUCUS_VIEW_TOLD];     /* experts, by colour; UINT32_MAX: the colour is free */
     uint64_t left_off;                   /* earlier ones that are no longer kept */
     bool skipped;                        /* announcements came and went before they were read: a run without an end */
     bool looked;                         /* before */
@@ -102,7 +102,7 @@ void caucus_put_duration(FILE *to, double seconds);
 /** "3 min ago" and the like, rounded down to what matters. */
 void caucus_put_ago(FILE *to, double seconds);
 
-/* The page's figures (http_figures.c): SVG and plain elements that need no script. */
+/* The page's figures (http_figures.c, net/page/strip.c): SVG and plain elements that need no script. */
 void caucus_figure_bar(FILE *to, double part, double whole, const char *label);
 void caucus_figure_strip(const caucus_view *view, FILE *to);
 void caucus_figure_look(const caucus_view *view, FILE *to);
@@ -129,6 +129,10 @@ void caucus_figure_switches(const caucus_view *view, FILE *to);
 void caucus_view_stretch_over(caucus_view *view, uint64_t next_block);
 /** Rounds (of blocks: as many times their length) that an expert was in force, as far as this process has read. */
 uint64_t caucus_view_in_force(const caucus_view *view, uint32_t expert);
+/** Choose the experts that the key tells, the one in force among them; who was told before keeps its colour. */
+void caucus_view_choose_told(caucus_view *view);
+/** Below CAUCUS_VIEW_COLOURS. */
+uint32_t caucus_view_colour(const caucus_view *view, uint32_t expert);
 void caucus_figure_expert_key(const caucus_view *view, FILE *to);
 void caucus_view_history_words(const caucus_view *view, FILE *to);
 

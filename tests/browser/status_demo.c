@@ -2,7 +2,8 @@
 /* status_demo.c: a federation for tests/browser: real machines and a real ledger in one process, seeded, behind the
  * real status pages. It moves only when told to on standard input, so a browser test waits for nothing but the page.
  *
- *    status_demo [CLIENTS [endless | waiting | hedge]]      24 clients, a run with an end that has begun
+ *    status_demo [CLIENTS [endless | waiting | hedge | long]]      24 clients, a run with an end that has begun;
+ *                                                              long: hedge, and names as long as they may be
  *
  *    steps N    decide N steps (or as many as there are)
  *    answer N   clients 1..N answer the step in hand, and no more
@@ -33,7 +34,7 @@ static caucus_server server = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static caucus_plan *plan;
 static caucus_coordinator *coordinator;
 static uint32_t clients = 24;
-static bool endless, waiting, hedge;
+static bool endless, waiting, hedge, long_names;
 static double minutes; /* that the clock went on by command */
 static caucus_client *client[CLIENTS_MOST];
 static caucus_ledger *ledger;
@@ -122,11 +123,13 @@ static void step(void) {
 static const char *names_of_experts(void) {
     static const char *const size[] = {"tiny", "small", "base", "large", "distilled"};
     static const char *const stored[] = {"fp32", "fp16", "int8", "int4", "sparse", "pruned", "lora", "shared"};
-    static char text[EXPERTS * 24];
+    static char text[EXPERTS * 66];
     size_t length = 0;
     for (uint32_t y = 0; y < EXPERTS; y++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s-%s", y > 0 ? "," : "", size[y % 5],
-                                   stored[y / 5]);
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, "%s%s-%s%.*s", y > 0 ? "," : "", size[y % 5],
+                             stored[y / 5], long_names ? (int)(63 - strlen(size[y % 5]) - strlen(stored[y / 5])) : 0,
+                             "quantisedanddistilledagainfromthelargestofthemodelsthattherewere");
     return text;
 }
 
@@ -227,9 +230,10 @@ int main(int argc, char **argv) {
         clients = (uint32_t)strtoul(argv[1], NULL, 10);
     endless = argc > 2 && strcmp(argv[2], "endless") == 0;
     waiting = argc > 2 && strcmp(argv[2], "waiting") == 0;
-    hedge = argc > 2 && strcmp(argv[2], "hedge") == 0;
+    long_names = argc > 2 && strcmp(argv[2], "long") == 0;
+    hedge = long_names || (argc > 2 && strcmp(argv[2], "hedge") == 0);
     if (clients < 1 || clients > CLIENTS_MOST || (argc > 2 && !endless && !waiting && !hedge)) {
-        (void)fputs("usage: status_demo [CLIENTS [endless | waiting | hedge]]\n", stderr);
+        (void)fputs("usage: status_demo [CLIENTS [endless | waiting | hedge | long]]\n", stderr);
         return 2;
     }
     uint8_t hash[32];

@@ -692,6 +692,7 @@ static void experts_have_times(void **state) {
     assert_int_equal(caucus_view_open(&view, &server, &settings), CAUCUS_OK);
     assert_true(caucus_view_refresh(&view, 0));
     fake_announce(&server, 11, 200, CAUCUS_ASK_COST);
+    fake_announce(&server, 11, 220, CAUCUS_ASK_COST); /* and is in force for long enough to have a title */
     server.status.uptime_seconds = 160;
     assert_true(caucus_view_refresh(&view, 0));
     server.status.uptime_seconds = 160 + 7 * 60;

@@ -16,8 +16,10 @@
 static caucus_server server = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static const uint8_t hash[32];
 
-static void begin(caucus_view *view, caucus_algorithm algorithm, uint32_t clients, caucus_plan **ret_plan) {
+static void begin_named(caucus_view *view, caucus_algorithm algorithm, uint32_t clients, const char *names,
+                        caucus_plan **ret_plan) {
     caucus_settings settings = testing_settings(algorithm, CAUCUS_TRUST_COORDINATOR, clients, 100, 512, 10);
+    settings.names = names;
     caucus_error error = {0};
     assert_int_equal(caucus_plan_new(&settings, ret_plan, &error), CAUCUS_OK);
     memset(&server, 0, sizeof server);
@@ -37,6 +39,10 @@ static void begin(caucus_view *view, caucus_algorithm algorithm, uint32_t client
     memset(server.presence, CAUCUS_VIEW_HERE, clients);
     const caucus_http_settings pages = {.plan = *ret_plan, .plan_hash = hash};
     assert_int_equal(caucus_view_open(view, &server, &pages), CAUCUS_OK);
+}
+
+static void begin(caucus_view *view, caucus_algorithm algorithm, uint32_t clients, caucus_plan **ret_plan) {
+    begin_named(view, algorithm, clients, NULL, ret_plan);
 }
 
 /* What a function of the page writes. Returns: to be freed. */
@@ -145,6 +151,86 @@ static void experts_have_shares(void **state) {
     assert_true(caucus_view_refresh(&view, 0));
     assert_int_equal(caucus_view_in_force(&view, 1), 15);
     assert_int_equal(caucus_view_in_force(&view, 2), 16);
+    end(&view, plan);
+}
+
+/* Experts that the key tells have a colour each, and keep it; a strip of many stretches is drawn all the same. */
+static void colours_tell_experts_apart(void **state) {
+    (void)state;
+    caucus_view view;
+    caucus_plan *plan = NULL;
+    begin(&view, CAUCUS_ALGORITHM_HEDGE, 10, &plan);
+    uint32_t colour = 0;
+    for (uint32_t block = 1; block <= 400; block++) { /* 1 most often, then 2, ... and 9 most seldom */
+        fake_announce(&server, 1 + (block * block / 3 % 9) * (block % 2), block, CAUCUS_ASK_SUMS);
+        assert_true(caucus_view_refresh(&view, 0));
+        if (block == 100)
+            colour = caucus_view_colour(&view, 1);
+    }
+    assert_int_equal(caucus_view_colour(&view, 1), colour);
+    char *key = written(&view, caucus_figure_expert_key), *strip = written(&view, caucus_figure_strip);
+    for (uint32_t i = 0; i < CAUCUS_VIEW_COLOURS; i++) {
+        char box[32], path[32];
+        (void)snprintf(box, sizeof box, "<i class=\"box e%u\">", i);
+        (void)snprintf(path, sizeof path, "\" class=\"e%u\"/>", i);
+        const char *first = strstr(key, box);
+        if (!first || strstr(first + 1, box))
+            fail_msg("colour %u is not there once: %s", i, key);
+        has(strip, path);
+    }
+    has(key, "others: ");
+    assert_null(strstr(strip, "<rect")); /* none is wide enough for a frame */
+    free(key);
+    free(strip);
+    end(&view, plan);
+}
+
+extern const unsigned long caucus_web_style_css_length, caucus_web_app_js_length, caucus_web_icon_svg_length;
+
+/* Names as long as they may be, of letters that HTML writes with five, a change with every block, many clients, half of
+ * them away: the page and all that it loads stay below 60,000 bytes. */
+static void long_names_fit(void **state) {
+    (void)state;
+    caucus_view view;
+    caucus_plan *plan = NULL;
+    enum { CLIENTS = CAUCUS_VIEW_DOTS, NAME = 64, EXPERTS = 100 };
+    static char names[EXPERTS * (NAME + 1)];
+    memset(names, '&', sizeof names);
+    for (unsigned y = 0; y < EXPERTS; y++) {
+        char *name = names + (size_t)y * (NAME + 1);
+        name[0] = (char)('0' + y / 10);
+        name[1] = (char)('0' + y % 10);
+        name[NAME] = y + 1 < EXPERTS ? ',' : '\0';
+    }
+    begin_named(&view, CAUCUS_ALGORITHM_HEDGE, CLIENTS, names, &plan);
+    for (uint32_t block = 1; block <= 400; block++) {
+        fake_announce(&server, block % 60, block, CAUCUS_ASK_SUMS);
+        server.status.uptime_seconds = 60.0 * block;
+        assert_true(caucus_view_refresh(&view, 0));
+    }
+    for (uint32_t i = 0; i < CLIENTS; i += 2)
+        server.presence[i] = CAUCUS_VIEW_AWAY;
+    server.status.present = CLIENTS / 2;
+    server.status.seconds_in_step = 31;
+    assert_true(caucus_view_refresh(&view, 0));
+    char *text = written(&view, caucus_view_page);
+    const size_t all =
+        strlen(text) + caucus_web_style_css_length + caucus_web_app_js_length + caucus_web_icon_svg_length;
+    free(text);
+    if (all >= 60000)
+        fail_msg("%zu bytes", all);
+    end(&view, plan);
+
+    begin_named(&view, CAUCUS_ALGORITHM_SVT, CLIENTS, names, &plan); /* as many as have an element of their own */
+    for (uint32_t block = 1; block <= 14; block++)
+        fake_announce(&server, block, block, CAUCUS_ASK_COST);
+    memset(server.presence, CAUCUS_VIEW_AWAY, CLIENTS);
+    server.status.present = 0;
+    assert_true(caucus_view_refresh(&view, 0));
+    text = written(&view, caucus_view_page);
+    assert_true(strlen(text) + caucus_web_style_css_length + caucus_web_app_js_length + caucus_web_icon_svg_length <
+                60000);
+    free(text);
     end(&view, plan);
 }
 
@@ -265,9 +351,13 @@ static void a_run_that_is_over_took_its_time(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_that_are_missing_are_listed),  cmocka_unit_test(experts_have_shares),
-        cmocka_unit_test(selections_are_not_changes),       cmocka_unit_test(counts_stand_once),
+        cmocka_unit_test(all_that_are_missing_are_listed),
+        cmocka_unit_test(experts_have_shares),
+        cmocka_unit_test(colours_tell_experts_apart),
+        cmocka_unit_test(long_names_fit),
+        cmocka_unit_test(selections_are_not_changes),
         cmocka_unit_test(a_run_that_stands_still_says_so),
+        cmocka_unit_test(counts_stand_once),
         cmocka_unit_test(a_run_that_is_over_took_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,8 +12,6 @@
 #include "algo/schedule.h"
 #include "plan/family.h"
 
-enum { NAMED = 8 }; /* experts in the key */
-
 /* Rounds before a block or phase, up to a factor: blocks have equally many rounds each. */
 static uint64_t rounds_before(const caucus_view *view, uint64_t block) {
     if (block == 0)
@@ -56,19 +54,32 @@ static void put_share(FILE *to, uint64_t part, uint64_t whole) {
         (void)fprintf(to, "%.0f %%", share);
 }
 
+static bool is_among(const uint32_t *experts, uint32_t count, uint32_t expert) {
+    uint32_t at = 0;
+    while (at < count && experts[at] != expert)
+        at++;
+    return at < count;
+}
+
+/* The latest that is not in `taken` yet: where there are too many experts to count their rounds. */
+static bool latest_expert(const caucus_view *view, const uint32_t *taken, uint32_t count, uint32_t *ret) {
+    for (uint32_t i = view->stretches; i-- > 0;) {
+        if (!is_among(taken, count, view->stretch[i].expert)) {
+            *ret = view->stretch[i].expert;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The expert in force, then those with the largest shares, among those that are not in `taken` yet. Returns: false if
  * no other has been in force. */
 static bool next_expert(const caucus_view *view, const uint32_t *taken, uint32_t count, uint32_t *ret) {
-    if (count == 0) {
-        *ret = caucus_view_now(view)->expert;
-        return true;
-    }
+    if (count == 0 || !view->in_force)
+        return latest_expert(view, taken, count, ret);
     uint64_t most = 0;
     for (uint32_t y = 0; y < view->plan->settings.experts; y++) {
-        uint32_t at = 0;
-        while (at < count && taken[at] != y)
-            at++;
-        if (at == count && caucus_view_in_force(view, y) > most) {
+        if (caucus_view_in_force(view, y) > most && !is_among(taken, count, y)) {
             most = caucus_view_in_force(view, y);
             *ret = y;
         }
@@ -76,27 +87,39 @@ static bool next_expert(const caucus_view *view, const uint32_t *taken, uint32_t
     return most > 0;
 }
 
-/* The colour of an expert's latest stretch; where none of them is kept, it has no place on the strip either. */
-static void put_box(const caucus_view *view, FILE *to, uint32_t expert) {
-    for (uint32_t i = view->stretches; i-- > 0;) {
-        if (view->stretch[i].expert == expert) {
-            (void)fprintf(to, "<i class=\"box e%u\"></i> ", view->stretch[i].colour);
-            return;
-        }
+void caucus_view_choose_told(caucus_view *view) {
+    uint32_t chosen[CAUCUS_VIEW_TOLD], count = 0, expert = 0;
+    while (count < CAUCUS_VIEW_TOLD && next_expert(view, chosen, count, &expert))
+        chosen[count++] = expert;
+    for (uint32_t colour = 0; colour < CAUCUS_VIEW_TOLD; colour++)
+        if (!is_among(chosen, count, view->told[colour]))
+            view->told[colour] = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t colour = 0;
+        while (!is_among(view->told, CAUCUS_VIEW_TOLD, chosen[i]) && view->told[colour] != UINT32_MAX)
+            colour++;
+        if (!is_among(view->told, CAUCUS_VIEW_TOLD, chosen[i]))
+            view->told[colour] = chosen[i];
     }
+}
+
+uint32_t caucus_view_colour(const caucus_view *view, uint32_t expert) {
+    uint32_t colour = 0;
+    while (colour < CAUCUS_VIEW_TOLD && view->told[colour] != expert)
+        colour++;
+    return colour;
 }
 
 void caucus_figure_expert_key(const caucus_view *view, FILE *to) {
     uint64_t whole = 0, told = 0;
     for (uint32_t y = 0; view->in_force && y < view->plan->settings.experts; y++)
         whole += caucus_view_in_force(view, y);
-    uint32_t named[NAMED], expert = 0;
+    uint32_t named[CAUCUS_VIEW_TOLD], expert = 0, count = 0;
     (void)fputs("<p class=\"legend quiet\" id=\"shares\">", to);
-    for (uint32_t count = 0; count < NAMED && next_expert(view, named, count, &expert); count++) {
+    for (; count < CAUCUS_VIEW_TOLD && next_expert(view, named, count, &expert); count++) {
         named[count] = expert;
         told += caucus_view_in_force(view, expert);
-        (void)fputs("<span>", to);
-        put_box(view, to, expert);
+        (void)fprintf(to, "<span><i class=\"box e%u\"></i> ", caucus_view_colour(view, expert));
         caucus_html_put(to, caucus_plan_expert_words(view->plan, expert).text);
         (void)fputs(count == 0 ? ", in force" : "", to);
         if (whole > 0) {
@@ -105,9 +128,12 @@ void caucus_figure_expert_key(const caucus_view *view, FILE *to) {
         }
         (void)fputs("</span> ", to);
     }
-    if (told < whole) {
-        (void)fputs("<span>others: ", to);
-        put_share(to, whole - told, whole);
+    if (next_expert(view, named, count, &expert)) {
+        (void)fprintf(to, "<span><i class=\"box e%u\"></i> others", CAUCUS_VIEW_TOLD);
+        if (whole > 0) {
+            (void)fputs(": ", to);
+            put_share(to, whole - told, whole);
+        }
         (void)fputs("</span>", to);
     }
     (void)fputs("</p>", to);
