@@ -95,6 +95,39 @@ static void put_spent(const caucus_server_status *s, caucus_json *j) {
     caucus_json_whole(j, "scalars_paper", s->scalars_paper);
 }
 
+/* null: there are none. */
+static void put_relays(const caucus_server_status *s, caucus_json *j) {
+    const caucus_relays_status *r = &s->relays;
+    if (r->count == 0) {
+        caucus_json_null(j, "relays");
+        return;
+    }
+    caucus_json_object(j, "relays");
+    caucus_json_truth(j, "nats_up", r->up);
+    caucus_json_whole(j, "count", r->count);
+    caucus_json_whole(j, "here", r->here);
+    caucus_json_whole(j, "clients", r->clients);
+    caucus_json_whole(j, "reports", r->reports);
+    caucus_json_whole(j, "accepted", r->accepted);
+    caucus_json_whole(j, "stale", r->stale);
+    caucus_json_whole(j, "refused", r->refused);
+    caucus_json_whole(j, "cut_off", r->cut_off);
+    caucus_json_list(j, "each");
+    for (uint32_t i = 0; i < r->count && i < CAUCUS_RELAYS_LISTED; i++) {
+        caucus_json_object_row(j, NULL);
+        caucus_json_whole(j, "relay", s->relay[i].number);
+        caucus_json_truth(j, "here", s->relay[i].here);
+        caucus_json_whole(j, "clients", s->relay[i].clients);
+        caucus_json_whole(j, "accepted", s->relay[i].accepted);
+        caucus_json_whole(j, "stale", s->relay[i].stale);
+        caucus_json_whole(j, "refused", s->relay[i].refused);
+        caucus_json_whole(j, "durable", s->relay[i].durable);
+        caucus_json_close(j);
+    }
+    caucus_json_close(j);
+    caucus_json_close(j);
+}
+
 /* Presence as one digit per client, client 1 first: 0 away, 1 present, 2 answered; null where there are too many
  * clients to show one by one. At most CAUCUS_VIEW_LISTED clients have one. */
 static void put_presence(const caucus_view *view, caucus_json *j) {
@@ -130,5 +163,6 @@ void caucus_view_json(const caucus_view *view, FILE *to) {
     }
     caucus_json_close(&j);
     put_presence(view, &j);
+    put_relays(&view->status, &j);
     caucus_json_end(&j);
 }

@@ -347,7 +347,9 @@ static void put_traffic_words(const caucus_view *view, FILE *to) {
     caucus_put_bytes(to, view->status.bytes_in);
     (void)fputs(" in, ", to);
     caucus_put_bytes(to, view->status.bytes_out);
-    (void)fputs(" out, since this process started", to);
+    (void)fprintf(to, " out, since this process started%s",
+                  view->status.relays.count > 0 ? ", over connections of clients here; of relays only the numbers count"
+                                                : "");
 }
 
 /* The rows that no figure shows. */
@@ -412,6 +414,7 @@ static const struct {
     {"since_restart", put_since_restart},
     {"traffic_words", put_traffic_words},
     {"step_card", caucus_view_step},
+    {"relays_card", caucus_view_relays},
     {"rows", put_rows},
 };
 

@@ -114,6 +114,7 @@ void caucus_view_clients(const caucus_view *view, FILE *to);
 void caucus_view_step(const caucus_view *view, FILE *to);
 bool caucus_view_has_step(const caucus_view *view);
 void caucus_figure_hour(const caucus_view *view, FILE *to);
+void caucus_view_relays(const caucus_view *view, FILE *to); /* net/page/relays.c */
 /** Who is missing, by number, and since when: the first few. */
 void caucus_view_missing(const caucus_view *view, FILE *to);
 /** All of them, range by range, where they are too many for the sentence (net/page/missing.c). */

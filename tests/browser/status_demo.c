@@ -10,6 +10,7 @@
  *    away I     client I leaves                back I     it is back
  *    overdue    the step is past its deadline  refuse N   N more were refused
  *    claim N    N clients have heard more than is committed; with 4 or more it is an older copy
+ *    relays N   there are N relays; the last of them is away, and the others have the clients
  *    minutes N  the clock goes on by N minutes
  *    begin      a run that waits begins
  *
@@ -159,6 +160,7 @@ static void open_federation(void) {
                                            .present = clients,
                                            .started = !waiting,
                                            .seeded = true,
+                                           .term = 1,
                                            .selections_allowed = hedge ? 0 : plan->svt.switches,
                                            .blocks = caucus_plan_blocks(plan),
                                            .epsilon_choices = plan->guarantee.epsilon_choices,
@@ -179,6 +181,26 @@ static void presence(uint32_t index, uint8_t value) {
     server.status.present = 0;
     for (uint32_t i = 0; i < clients; i++)
         server.status.present += server.presence[i] > 0;
+    pthread_mutex_unlock(&server.lock);
+}
+
+static void have_relays(uint32_t count) {
+    pthread_mutex_lock(&server.lock);
+    caucus_relays_status *all = &server.status.relays;
+    *all = (caucus_relays_status){.count = count, .here = count - 1, .clients = clients, .up = true};
+    for (uint32_t i = 0; i < count && i < CAUCUS_RELAYS_LISTED; i++) {
+        const bool here = i + 1 < count;
+        server.status.relay[i] =
+            (caucus_relay_status){.number = (uint16_t)(i + 1),
+                                  .here = here,
+                                  .clients = here ? clients / (count - 1) + (i < clients % (count - 1)) : 0,
+                                  .accepted = server.announced,
+                                  .stale = i % 3,
+                                  .durable = server.announced};
+        all->accepted += server.announced;
+        all->stale += i % 3;
+    }
+    all->reports = server.status.reports;
     pthread_mutex_unlock(&server.lock);
 }
 
@@ -215,6 +237,8 @@ static void command(const char *word, uint32_t number) {
         pthread_mutex_lock(&server.lock);
         server.status.seconds_in_step = server.status.deadline_seconds + 3;
         pthread_mutex_unlock(&server.lock);
+    } else if (strcmp(word, "relays") == 0 && number > 1) {
+        have_relays(number);
     } else if (strcmp(word, "refuse") == 0 || strcmp(word, "claim") == 0 || strcmp(word, "minutes") == 0 ||
                strcmp(word, "begin") == 0) {
         happen(word, number);

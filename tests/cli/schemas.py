@@ -299,7 +299,28 @@ def schemas_refuse():
     print(f"ok: a stranger is refused in {count} places")
 
 
-families = [picks, simulations, plans, stops, others, live]
+def relays():
+    """A coordinator that hears relays, as tests/browser/status_demo plays it."""
+    program = os.path.join(os.environ["CAUCUS_BUILD"], "tests", "status_demo")
+    demo = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, universal_newlines=True)
+    try:
+        port = demo.stdout.readline().split()[1]
+        demo.stdin.write("relays 3\n")
+        demo.stdin.flush()
+        assert demo.stdout.readline() == "done\n"
+        for _ in range(200):  # what the status says may be a tenth of a second old
+            document = json.loads(status_of(port))
+            if document["relays"]:
+                break
+            time.sleep(0.1)
+        seen["status"] = check("status", json.dumps(document), "status with relays")  # it has all that there is
+        assert document["relays"]["count"] == 3 and len(document["relays"]["each"]) == 3, document["relays"]
+    finally:
+        demo.stdin.close()
+        demo.wait(timeout=60)
+
+
+families = [picks, simulations, plans, stops, others, live, relays]
 for family in families:
     family()
 missing = sorted(set(validators) - set(seen))

@@ -311,7 +311,17 @@ static const char *const allowed[] = {"version",
                                       "look",
                                       "history_left_off",
                                       "history",
-                                      "presence"};
+                                      "presence",
+                                      "relays",
+                                      "nats_up",
+                                      "count",
+                                      "here",
+                                      "accepted",
+                                      "stale",
+                                      "cut_off",
+                                      "each",
+                                      "relay",
+                                      "durable"};
 #define ALLOWED (sizeof allowed / sizeof *allowed)
 
 /* Counts each key; fails on one that is not allowed. Strings are skipped whole, so a value is never taken for a key. */
@@ -333,9 +343,19 @@ static void count_keys(const char *json, unsigned seen[ALLOWED]) {
     }
 }
 
+/* Two relays, of which the second is away. */
+static void fill_relays(void) {
+    server.status.relays = (caucus_relays_status){
+        .count = 2, .here = 1, .clients = 4, .accepted = 30, .stale = 2, .refused = 1, .reports = 55, .up = true};
+    server.status.relay[0] =
+        (caucus_relay_status){.number = 1, .here = true, .clients = 4, .accepted = 21, .stale = 2, .durable = 20};
+    server.status.relay[1] = (caucus_relay_status){.number = 7, .accepted = 9, .refused = 1, .durable = 9};
+}
+
 static void json_shows_the_list_and_nothing_else(void **state) {
     (void)state;
     fill_server();
+    fill_relays();
     caucus_http *http = open_pages("127.0.0.1:0", NULL, "a \"name\"\\ \n of: <b>");
     char *answer = ask(http, "GET", "/api/v1/status", NULL);
     const char *json = body_of(answer);
@@ -363,6 +383,12 @@ static void json_shows_the_list_and_nothing_else(void **state) {
         "\"scalars_paper\": 51200,",
         "\"state\": \"running\"",
         "\"overdue\": false",
+        "\"nats_up\": true,",
+        "\"here\": 1,",
+        "\"reports\": 55,",
+        ("{\"relay\": 1, \"here\": true, \"clients\": 4, \"accepted\": 21, \"stale\": 2, \"refused\": 0, "
+         "\"durable\": 20}"),
+        "{\"relay\": 7, \"here\": false, \"clients\": 0,",
         ("\"history\": [{\"serial\": 0, \"block\": 1, \"expert\": 41, \"name\": null, \"uptime_seconds\": null}, "
          "{\"serial\": 3, \"block\": 4, \"expert\": 7, \"name\": null, \"uptime_seconds\": null}, "
          "{\"serial\": 6, \"block\": 7, \"expert\": 93, \"name\": null, \"uptime_seconds\": null}]")};
@@ -711,6 +737,46 @@ static void experts_have_times(void **state) {
     caucus_view_close(&view);
 }
 
+/* Relays have a card, where there are any: who is away, what each carries, whether anybody can be heard at all. */
+static void relays_have_a_card(void **state) {
+    (void)state;
+    fill_server();
+    caucus_http *http = open_pages("127.0.0.1:0", NULL, NULL);
+    char *answer = ask(http, "GET", "/", NULL);
+    assert_null(strstr(answer, "relays-title"));
+    assert_null(strstr(answer, "of relays only"));
+    free(answer);
+    answer = ask(http, "GET", "/api/v1/status", NULL);
+    assert_non_null(strstr(answer, "\"relays\": null"));
+    free(answer);
+    caucus_http_close(http);
+
+    fill_relays();
+    http = open_pages("127.0.0.1:0", NULL, NULL);
+    answer = ask(http, "GET", "/", NULL);
+    assert_non_null(
+        strstr(answer, "<p id=\"relays\">1 of 2 relays here, with 4 clients; 55 reports came through them"));
+    assert_non_null(strstr(answer, "Not here: relay 7. "));
+    assert_non_null(strstr(answer, "<tr><td>1</td><td>here</td><td>4</td><td>21</td><td>2</td></tr>"));
+    assert_non_null(strstr(answer, "<tr><td>7</td><td>away</td><td>0</td><td>9</td><td>1</td></tr>"));
+    assert_non_null(strstr(answer, "of relays only the numbers count"));
+    assert_null(strstr(answer, "NATS is not connected"));
+    free(answer);
+    caucus_http_close(http);
+
+    server.status.relays.up = false;
+    server.status.relays.cut_off = 1;
+    server.status.relays.count = 100; /* more than are listed */
+    http = open_pages("127.0.0.1:0", NULL, NULL);
+    answer = ask(http, "GET", "/", NULL);
+    assert_non_null(strstr(answer, "<strong>NATS is not connected.</strong>"));
+    assert_non_null(strstr(answer, "<strong>Cut off: 1.</strong>"));
+    assert_non_null(strstr(answer, "and 87 more. "));
+    assert_non_null(strstr(answer, "The first 64 of 100."));
+    free(answer);
+    caucus_http_close(http);
+}
+
 /* Clients that have heard more than is committed are told of first. */
 static void claims_are_shown(void **state) {
     (void)state;
@@ -983,6 +1049,7 @@ int main(void) {
         cmocka_unit_test(many_clients_are_shown_by_density),
         cmocka_unit_test(experts_have_times),
         cmocka_unit_test(the_missing_were_last_seen),
+        cmocka_unit_test(relays_have_a_card),
         cmocka_unit_test(claims_are_shown),
         cmocka_unit_test(the_last_hour_is_kept),
         cmocka_unit_test(hostile_bytes),
