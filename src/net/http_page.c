@@ -152,7 +152,8 @@ static void put_privacy(const caucus_view *view, FILE *to) {
         return;
     }
     char words[CAUCUS_BUDGET_WORDS_BYTES];
-    caucus_budget_words(s->epsilon_reserved, s->epsilon_spent, s->budget_epsilon, s->left_epsilon, NULL, words);
+    caucus_budget_words(s->epsilon_reserved, s->epsilon_spent, s->budget_epsilon, s->left_epsilon, s->finished, NULL,
+                        words);
     (void)fprintf(to, "%s", words);
     if (s->delta > 0)
         (void)fprintf(to, "; delta %.2g", s->delta);
@@ -172,10 +173,16 @@ static void put_device(const caucus_view *view, FILE *to) {
         (void)fputs("everything one client contributes to the run: no bound", to);
 }
 
+/* Of what the sentence above it says is left: of the ledger's budget, or without one of what this run may use. */
 static void put_privacy_bar(const caucus_view *view, FILE *to) {
-    if (isfinite(view->status.epsilon_choices))
-        caucus_figure_bar(to, view->status.epsilon_spent, view->status.epsilon_choices,
-                          "share of this run's epsilon used");
+    const caucus_server_status *s = &view->status;
+    if (!isfinite(s->epsilon_choices))
+        return;
+    if (isfinite(s->budget_epsilon))
+        caucus_figure_bar(to, s->budget_epsilon - s->left_epsilon, s->budget_epsilon,
+                          "share of the ledger's epsilon that is reserved, by this run and others");
+    else
+        caucus_figure_bar(to, s->epsilon_spent, s->epsilon_choices, "share of this run's epsilon used");
 }
 
 static void put_note(const caucus_view *view, FILE *to) {
@@ -355,13 +362,9 @@ static void put_traffic_words(const caucus_view *view, FILE *to) {
 /* The rows that no figure shows. */
 static void put_rows(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
-    const struct {
-        const char *words;
-        uint64_t value;
-    } rows[] = {{"Checks made", s->checks}, {"Decisions committed", s->commits}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        (void)fprintf(to, "<tr><th scope=\"row\">%s</th><td>", rows[i].words);
-        caucus_put_thousands(to, rows[i].value);
+    if (caucus_plan_family(view->plan) == CAUCUS_FAMILY_SVT) { /* others check nothing between two selections */
+        (void)fputs("<tr><th scope=\"row\">Checks made</th><td>", to);
+        caucus_put_thousands(to, s->checks);
         (void)fputs("</td></tr>", to);
     }
     (void)fputs("<tr><th scope=\"row\">Epsilon of messages</th><td>", to);

@@ -264,7 +264,7 @@ static void print_picture(FILE *out, const caucus_ledger_view *v, bool ascii) {
         char words[CAUCUS_BUDGET_WORDS_BYTES];
         caucus_budget_words(most, fmax(t->released_choices, t->released_messages),
                             v->shared != NULL ? v->shared->budget_epsilon : (double)NAN,
-                            v->shared != NULL ? v->shared->left_epsilon : (double)NAN,
+                            v->shared != NULL ? v->shared->left_epsilon : (double)NAN, false,
                             v->shared != NULL ? NULL
                             : v->reserved_in != NULL
                                 ? "what is left its ledger says, which cannot be read here"

@@ -151,7 +151,7 @@ bool caucus_budget_noted(const char *dir, const caucus_ledger *own, char **ret_p
     return found;
 }
 
-void caucus_budget_words(double reserved, double used, double budget, double left, const char *instead,
+void caucus_budget_words(double reserved, double used, double budget, double left, bool over, const char *instead,
                          char ret[CAUCUS_BUDGET_WORDS_BYTES]) {
     char of[48] = "", rest[96] = "; no ledger here: other runs on this data are not counted";
     if (instead != NULL)
@@ -165,6 +165,6 @@ void caucus_budget_words(double reserved, double used, double budget, double lef
             (void)snprintf(of, sizeof of, " of %.6g", budget);
     }
     (void)snprintf(ret, CAUCUS_BUDGET_WORDS_BYTES,
-                   "Reserved %.6g%s by this run (%.6g used so far; the rest is not given back)%s", reserved, of, used,
-                   rest);
+                   "Reserved %.6g%s by this run (%.6g used%s; the rest is not given back)%s", reserved, of, used,
+                   over ? "" : " so far", rest);
 }

@@ -61,10 +61,10 @@ caucus_status caucus_budget_note(const char *dir, const char *ledger, caucus_err
 bool caucus_budget_noted(const char *dir, const caucus_ledger *own, char **ret_path, caucus_ledger_totals *ret);
 
 /** "Reserved 1 of 3 by this run (0.49 used so far; the rest is not given back), 2 left": the one meaning of "left",
- *  what other runs on the same data may still spend. budget: NAN where no ledger is kept; `instead`, if not NULL: what
- *  is said of it where it cannot be looked at. */
+ *  what other runs on the same data may still spend. budget: NAN where no ledger is kept; `over`: nothing more is used;
+ *  `instead`, if not NULL: what is said of the ledger where it cannot be looked at. */
 #define CAUCUS_BUDGET_WORDS_BYTES 192
-void caucus_budget_words(double reserved, double used, double budget, double left, const char *instead,
+void caucus_budget_words(double reserved, double used, double budget, double left, bool over, const char *instead,
                          char ret[CAUCUS_BUDGET_WORDS_BYTES]);
 
 #endif

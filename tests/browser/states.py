@@ -23,7 +23,8 @@ MOST_BYTES = 60000
 LATE = r"Late: client 10( \(last report \d+ s ago\))?, 11"
 HOUR = [word for minute in range(20) for word in ("steps %d" % (1 + minute * 7 % 5), "minutes 1", "look")]
 EXPERT = r"[a-z]+-[a-z0-9]+ \(\d+\)"  # a name and a number
-RESERVED = r"Reserved [0-9.]+ of [0-9.]+ by this run \([0-9.]+ used so far; the rest is not given back\), [0-9.]+ left"
+RESERVED = (r"Reserved [0-9.]+ of [0-9.]+ by this run \([0-9.]+ used( so far)?; the rest is not given back\), "
+            r"[0-9.]+ left")
 DONE = r"\d+ of 256 blocks done"
 QUESTIONS = ("which expert", "since when", "how far", "how private", "who is missing")
 
@@ -48,7 +49,8 @@ STATES = {
               EXPERT + r", in force: \d+ %"],
         unsaid=["finished", "Late:", "Rolled back"]),
     "late": State(["24"], ["look", "steps 60"], ["answer 9", "overdue"],
-        far=DONE, missing=LATE, said=["run overdue", r"Past the deadline: waiting for a quorum\. 9 of 24", "All 15 that"],
+        far=DONE, missing=LATE,
+        said=["run overdue", r"Past the deadline: waiting for a quorum\. 9 of 24", "All 15 that are missing"],
         unsaid=["Not connected", "Every client is connected", r"blocks done, about", "running"]),
     "overdue": State(["24"], ["look", "steps 60"], ["answer 3"] + ["away %d" % i for i in range(8, 25)] + ["overdue"],
         far=DONE, missing=r"Late: client 4.*Not connected: client 8 \(last seen.*and 5 more, listed under Clients",
@@ -62,15 +64,17 @@ STATES = {
     "finished": State(["24"], ["look", "steps 1000"], [],
         far="256 of 256 blocks done", missing="Nothing more is asked of anybody.*24 clients; 24 still connected",
         said=["run finished", EXPERT + r" stays in force\.", r"block 256, \d+ s ago", r"Ran for \d+ min"],
-        unsaid=["finished.*finished", "asked.*asked", "Not connected", "Late:", "stays open", "done, about",
+        unsaid=["finished.*finished", "used so far",
+                "Decisions committed", "asked.*asked", "Not connected", "Late:", "stays open", "done, about",
                 "reported,", "Running for"]),
     "endless": State(["24", "endless"], ["look", "steps 100"], ["answer 20"],
         far=r"\d+ blocks done; this run has no end", missing="Every client is connected",
         said=["endless rounds", "20 of 24 reported"], unsaid=["finished", r"blocks done, about"]),
     "hedge": State(["24", "hedge"], ["look", "steps 200"], ["answer 20", "away 24"],
         far=DONE, missing="Not connected: client 24",
-        said=[EXPERT + r", in force: (below )?\d+ %", EXPERT + r": \d+ %", r"others: \d+ %", r"Changes of expert \d+ so far; this algorithm selects anew in every block"],
-        unsaid=["finished"]),
+        said=[EXPERT + r", in force: (below )?\d+ %", EXPERT + r": \d+ %", r"others: \d+ %",
+              r"Changes of expert \d+ so far; this algorithm selects anew in every block"],
+        unsaid=["finished", "Checks made"]),
     "long-names": State(["256", "long"], ["look", *["steps 10", "look"] * 20], ["answer 100"] + ["away %d" % i
         for i in range(101, 257, 2)],
         far=DONE, missing="Not connected: client 101.* and 66 more, listed under Clients",

@@ -513,6 +513,8 @@ static void the_page_is_whole(void **state) {
         "<span class=\"state running\">running</span>",
         "since block 7 (announcement 6)",
         "Reserved 10 of 30 by this run (2.5 used so far; the rest is not given back), 15 left",
+        ("reserved, by this run and others\"><rect class=\"whole\" width=\"100%\" height=\"100%\" rx=\"7\"/>"
+         "<rect class=\"part\" width=\"50.00%\""),
         "verything one client contributes to the run: epsilon 5120 at most",
         "2 of 10 used, 8 left",
         "6 of 10 reported, 9 connected",

@@ -234,7 +234,8 @@ static void long_names_fit(void **state) {
     end(&view, plan);
 }
 
-/* A selection that leaves the expert as it is changes nothing; where switches are a number that is spent, each counts. */
+/* A selection that leaves the expert as it is changes nothing; where switches are a number that is spent, each
+ * counts. */
 static void selections_are_not_changes(void **state) {
     (void)state;
     caucus_view view;
@@ -345,6 +346,9 @@ static void a_run_that_is_over_took_its_time(void **state) {
     assert_true(caucus_view_refresh(&view, 0));
     char *text = written(&view, caucus_view_page);
     has(text, "<th scope=\"row\">Ran for</th><td>2 min 5 s</td>");
+    has(text, "512 of 512 blocks done");
+    has(text, "<span>block 512, ");
+    has(text, "(0 used; the rest is not given back)");
     free(text);
     end(&view, plan);
 }

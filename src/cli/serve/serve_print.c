@@ -91,7 +91,8 @@ void caucus_serve_summary(bool json, const caucus_server_status *now, const cauc
                caucus_plan_expert_words(plan, now->look[0].expert).text, now->look[0].phase);
     }
     char words[CAUCUS_BUDGET_WORDS_BYTES];
-    caucus_budget_words(now->epsilon_reserved, now->epsilon_spent, now->budget_epsilon, now->left_epsilon, NULL, words);
+    caucus_budget_words(now->epsilon_reserved, now->epsilon_spent, now->budget_epsilon, now->left_epsilon,
+                        now->finished, NULL, words);
     printf("epsilon: %s%s\n", words, now->seeded ? "   NOT PRIVATE (seeded)" : "");
     if (isfinite(now->epsilon_choices) && now->epsilon_choices > 0)
         printf(isfinite(now->epsilon_device) ? "everything one client contributed: epsilon %.6g at most%s\n"
