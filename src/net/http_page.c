@@ -355,8 +355,7 @@ static void put_traffic_words(const caucus_view *view, FILE *to) {
     (void)fputs(" in, ", to);
     caucus_put_bytes(to, view->status.bytes_out);
     (void)fprintf(to, " out, since this process started%s",
-                  view->status.relays.count > 0 ? ", over connections of clients here; of relays only the numbers count"
-                                                : "");
+                  view->status.relays.count > 0 ? " by connections of clients; what relays send is not in it" : "");
 }
 
 /* The rows that no figure shows. */

@@ -16,7 +16,7 @@
 
 #define CAUCUS_VIEW_STRETCHES 256 /* stretches of the history that are kept and shown, the latest */
 #define CAUCUS_VIEW_COLOURS 7     /* classes e0..e6 in style.css; the last one is that of all other experts */
-#define CAUCUS_VIEW_TOLD 6        /* experts with a colour of their own, by name in the key of the strip */
+#define CAUCUS_VIEW_TOLD 6u       /* experts with a colour of their own, by name in the key of the strip */
 #define CAUCUS_VIEW_DOTS 256      /* clients shown one by one; beyond it their density */
 #define CAUCUS_VIEW_CELLS 100     /* squares that show it, and rows of the list of the missing, at most */
 #define CAUCUS_VIEW_NAMED 12      /* of the late, and of the away, are named in a sentence; beyond it there is a list */

@@ -82,7 +82,7 @@ STATES = {
     "relays": State(["24"], ["look", "steps 60"], ["relays 5", "answer 20"],
         far=DONE, missing="Every client is connected",
         said=["4 of 5 relays here, with 24 clients; [0-9,]+ reports came through them", "Not here: relay 5",
-              "Relay by relay", "of relays only the numbers count"],
+              "Relay by relay", "what relays send is not in it"],
         unsaid=["NATS is not connected", "Cut off"]),
     "ten": State(["10"], ["look", "steps 60"], ["answer 4", "away 9"],
         far=DONE, missing="Not connected: client 9", said=["4 of 10 reported, 9 connected"], unsaid=["Each square"]),

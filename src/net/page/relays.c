@@ -25,7 +25,7 @@ static void put_away(const caucus_server_status *s, FILE *to) {
             (void)fprintf(to, "%s%u", named++ > 0 ? ", " : "relay ", s->relay[i].number);
     if (away > named)
         (void)fprintf(to, "%s%u%s", named > 0 ? " and " : "", away - named, named > 0 ? " more" : " relays");
-    (void)fputs(". Their clients are away until it is back, or they come another way.</p>", to);
+    (void)fputs(". Who was there is away, unless it came another way.</p>", to);
 }
 
 static void put_each(const caucus_server_status *s, FILE *to) {

@@ -11,7 +11,7 @@
 #include <math.h>
 
 #define WIDE_PER_CENT 7.0  /* a stretch narrower than this has no number and no frame */
-#define TIME_PER_CENT 20.0 /* what "59 min ago" takes on a phone, and what the ends of the axis take */
+#define TIME_PER_CENT 25.0 /* what "59 min ago" takes on a phone, and what the ends of the axis take */
 
 /* The axis: from `first`, `blocks` long. */
 typedef struct axis {
