@@ -29,13 +29,15 @@ def shows_what_is(browser, demo):
     expert = "%s (%d)" % (status["expert_name"], status["expert"])
     check(browser.text("expert") == expert, "the expert in force is shown: %s" % expert)
     check("block %d" % status["since_block"] in browser.text("since"), "and since when")
-    share = status["epsilon_spent"] / status["epsilon_choices"]
+    share = 1 - status["left_epsilon"] / status["budget_epsilon"]
     drawn = width_of(browser, "#privacy-bar .part") / width_of(browser, "#privacy-bar .whole")
     check(0 < share < 1 and abs(drawn - share) < 0.01, "the privacy bar is as long as its share: %.2f" % share)
     share = status["selections"] / status["selections_allowed"]
     drawn = width_of(browser, "#switch-bar .part") / width_of(browser, "#switch-bar .whole")
     check(0 < share < 1 and abs(drawn - share) < 0.01, "the switch bar is as long as its share: %.2f" % share)
-    check(browser.count("#history rect") == len(status["history"]) > 1, "the strip has every expert so far")
+    narrow = browser.run("return [...document.querySelectorAll('#history path')].map(e => e.getAttribute('d')).join()")
+    check(browser.count("#history rect") + narrow.count("M") == len(status["history"]) > 1,
+          "the strip has every expert so far")
     check(browser.count("#dots i") == status["clients"], "every client has its dot")
     check(browser.count("#dots i.reported") == status["answered"] > 0, "those that reported are filled")
     check(browser.count("#dots i.away") == status["clients"] - status["present"] > 0, "those that are away are dashes")
