@@ -264,7 +264,9 @@ static void say_clamped(const picking *p) {
                 "private)\n",
                 p->moved, p->d, ldexp(p->sensitivity, 30), p->text[SENSITIVITY]);
     if (p->clips.nan > 0)
-        fprintf(stderr, "caucus pick: %" PRIu64 " values that are not numbers were taken for the worst there is\n",
+        fprintf(stderr,
+                "caucus pick: %" PRIu64 " values that are not numbers were taken for the worst there is (this count is "
+                "not private)\n",
                 p->clips.nan);
     if (outside > 0)
         fprintf(stderr,

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "npy.c copies little-endian values as they are"
@@ -262,15 +263,27 @@ caucus_status caucus_npy_is(const char *path, bool *ret, caucus_error *ret_error
     return CAUCUS_OK;
 }
 
+/* Whatever is not NumPy's is taken for CSV; a name that does not say so may have meant the other. */
+static caucus_status open_csv(const char *path, bool own, caucus_npy *ret, caucus_error *ret_error) {
+    caucus_error why = {0};
+    const caucus_status status = caucus_losses_csv_open(path, own, ret, &why);
+    const size_t length = strlen(path);
+    const bool said = length > 4 && strcasecmp(path + length - 4, ".csv") == 0;
+    if (status == CAUCUS_E_FORMAT && !said)
+        return caucus_fail(ret_error, status, "", "%.170s (no NumPy file of np.save, so read as CSV)", why.text);
+    if (status != CAUCUS_OK && ret_error != NULL)
+        *ret_error = why;
+    return status;
+}
+
 static caucus_status open_file(const char *path, bool own, caucus_npy *ret, caucus_error *ret_error) {
     caucus_mapped file;
     caucus_status status = caucus_mapped_open(path, &file, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    const size_t length = strlen(path);
-    if (!is_npy(&file) && length > 4 && strcmp(path + length - 4, ".csv") == 0) {
+    if (!is_npy(&file)) {
         caucus_mapped_close(&file);
-        return caucus_losses_csv_open(path, own, ret, ret_error);
+        return open_csv(path, own, ret, ret_error);
     }
     status = parse(caucus_path_tail(path), file.bytes, file.size, own, ret, ret_error);
     if (status != CAUCUS_OK)

@@ -6,7 +6,7 @@
  * 4), a Python dictionary literal with 'descr', 'fortran_order' and 'shape', then the values. Accepted: '<f4' or '<f8',
  * C order, three dimensions clients x rounds x experts. Everything else is refused with what to do about it.
  *
- * A file called *.csv that does not begin so is read as CSV (csv_table.h), into memory: a header
+ * Whatever does not begin so is read as CSV (csv_table.h), into memory: a header
  * `client,round,NAME,...` and a row per client and round, in any order; of one client's own losses those two columns,
  * and the header, may be left out. The names are labels (num/label.h) and differ from each other. */
 #ifndef CAUCUS_DATA_NPY_H

@@ -55,6 +55,12 @@ static caucus_status split(const char *text, size_t size, char separator, caucus
     return status;
 }
 
+/* A file's labels, a line each, after the mark that spreadsheets put first. */
+static caucus_status split_file(const char *bytes, size_t size, caucus_labels *ret, caucus_error *ret_error) {
+    const size_t mark = size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    return split(bytes + mark, size - mark, '\n', ret, ret_error);
+}
+
 static caucus_status check(const caucus_labels *labels, caucus_error *ret_error) {
     if (labels->count < 2)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "names", "%u label (accepted: 2 or more, one per expert)",
@@ -82,7 +88,7 @@ caucus_status caucus_labels_read(const char *text, caucus_labels *ret, caucus_er
     if (text[0] == '@')
         status = caucus_file_load(text + 1, FILE_BYTES, "a file of names", &bytes, &size, ret_error);
     if (status == CAUCUS_OK)
-        status = text[0] == '@' ? split((const char *)bytes, size, '\n', &labels, ret_error)
+        status = text[0] == '@' ? split_file((const char *)bytes, size, &labels, ret_error)
                                 : split(text, strlen(text), ',', &labels, ret_error);
     free(bytes);
     return hand_over(&labels, status, ret, ret_error);

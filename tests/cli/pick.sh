@@ -31,6 +31,9 @@ same "no header" "1" "$(pick bare.csv "${e[@]}")"
 same "NumPy" "1" "$(pick scores.npy "${e[@]}")"
 same "names" "x (1)" "$(pick scores.npy "${e[@]}" --names w,x,y,z)"
 same "names of a file" "x (1)" "$(pick scores.csv "${e[@]}" --names @names)"
+printf '\xef\xbb\xbfw\nx\ny\nz\n' >marked # as spreadsheets write it
+same "names of a file with a byte order mark" '"w",' \
+    "$("$CAUCUS" pick scores.csv "${e[@]}" --names @marked --largest --format json 2>err | grep -o '"w",')"
 same "sums" "1" "$(pick sums.csv "${e[@]}" --summed --sensitivity 1)"
 same "sums, largest" "0" "$(pick sums.csv "${e[@]}" --summed --sensitivity 1 --largest)"
 printf '1e12,3,2e12\n' >far.csv
@@ -40,6 +43,10 @@ grep -qF "2 of 3 sums are beyond 2^30 times the sensitivity (1.07374e+10), or no
 same "a range that holds all" "b c (1)" "$(pick scores.csv --epsilon 50 --range -1,3)"
 pick scores.csv "${e[@]}" --range 0.4,0.6 >/dev/null
 grep -q '^caucus pick: 1080 of 1600 values outside the range' err || fail "no count of clamped values: $(cat err)"
+printf '0.5,nan\n0.2,0.9\n' >gaps.csv
+pick gaps.csv "${e[@]}" >/dev/null
+grep -qF '1 values that are not numbers were taken for the worst there is (this count is not private)' err &&
+    pass "the count of what is no number is not private, and said" || fail "values that are not numbers: $(cat err)"
 
 # One seed, one choice, in every format; hardly any privacy lost, hardly anything learnt: every column is chosen.
 for seed in 1 2 3; do

@@ -237,4 +237,10 @@ holds "the expert that makes them realizable, by name" "realizable: expert small
 holds "its label beside its number" '"best_name": "small"' --recommend --losses mine.csv --range 0,10 --format json
 holds "JSON of a history" '"drifts": "no"' --recommend --losses mine.csv --range 0,10 --format json
 
+# certify has a limit, and a fleet may be larger.
+holds "certificates for a part of the fleet" "certify makes certificates for the first 100,000 of 200,000 clients" \
+    --recommend --losses-are iid --clients 200000 --experts 3 --rounds 64 --epsilon 1
+plan --recommend --losses-are iid --clients 20 --experts 3 --rounds 64 --epsilon 1 >out 2>err
+! grep -q "certificates for the first" out || fail "certificates for a part of a small fleet"
+
 [ "$failures" -eq 0 ]

@@ -58,6 +58,16 @@ done
 if [ -s good.npy.json ] && cmp good.npy.json good.csv.json; then pass "CSV as NumPy"; else
     fail "CSV as NumPy: $(cat err)"
 fi
+for losses in good.CSV good.txt good; do # a file is what it holds, not what its name ends in
+    cp good.csv $losses
+    simulate "${c[@]}" --losses $losses --algorithm "svt,hedge" --trials 3 --format json 2>err | grep -v '"seconds"' |
+        sed "s/$losses\"/good.csv\"/" >other.json
+    cmp other.json good.csv.json && pass "CSV that is called $losses" || fail "CSV that is called $losses: $(cat err)"
+done
+printf 'PK\003\004 no table' >good.npz
+simulate "${c[@]}" --losses good.npz --trials 2 >out 2>err && fail "no table: taken"
+grep -q "good.npz.*(no NumPy file of np.save, so read as CSV)" err && pass "neither NumPy nor CSV" ||
+    fail "neither NumPy nor CSV: $(cat err)"
 simulate "${c[@]}" --losses good.csv --trials 2 --out named >out 2>err || fail "a header's names: $(cat err)"
 ended=$(tr '\n' ' ' <out | sed -nE 's/.*Expert ([a-d]) \([0-3]\) in force at the end.*/\1/p')
 if grep -q '"names": \["[abcd]"' good.csv.json && [ -n "$ended" ] &&

@@ -165,6 +165,29 @@ static double below(uint32_t client, uint64_t round, uint32_t expert) {
     return round % 2 == 0 ? -0.4 : 0.7;
 }
 
+static double with_infinities(uint32_t client, uint64_t round, uint32_t expert) {
+    return round % 4 == 0 ? (double)INFINITY : round % 4 == 1 ? -(double)INFINITY : stars(client, round, expert);
+}
+
+static double all_infinite(uint32_t client, uint64_t round, uint32_t expert) {
+    (void)client, (void)round, (void)expert;
+    return (double)INFINITY;
+}
+
+/* They are outside of every range, and none that holds them is proposed. */
+static void infinities(void **state) {
+    (void)state;
+    caucus_history h = look(with_infinities, 0, 10, 0, ROUNDS);
+    assert_true(h.outside == 0.5 && h.least >= 0 && h.most <= 9.5);
+    assert_true(says(&h, "50 % of the losses are outside 0,10"));
+    assert_false(says(&h, "inf"));
+    h = look(with_infinities, 0, 1, 0, ROUNDS);
+    assert_true(says(&h, "did you mean the range 0,10?"));
+    h = look(all_infinite, 0, 1, 0, ROUNDS);
+    assert_true(h.outside == 1 && h.least == 0 && h.most == 0);
+    assert_false(says(&h, "did you mean"));
+}
+
 static void the_range(void **state) {
     (void)state;
     caucus_history h = look(stars, 0, 1, 0, ROUNDS);
@@ -218,11 +241,9 @@ static void drift_decides_what_is_covered(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lstar_is_counted),
-        cmocka_unit_test(drift_is_seen_where_it_is),
-        cmocka_unit_test(and_only_there),
-        cmocka_unit_test(the_range),
-        cmocka_unit_test(drift_decides_what_is_covered),
+        cmocka_unit_test(lstar_is_counted), cmocka_unit_test(drift_is_seen_where_it_is),
+        cmocka_unit_test(and_only_there),   cmocka_unit_test(the_range),
+        cmocka_unit_test(infinities),       cmocka_unit_test(drift_decides_what_is_covered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ def _table(scores: ArrayLike, summed: bool) -> NDArray[np.float64]:
 def _say_moved(nan: int, moved: int, values: int) -> None:
     """For who holds the data, and for nobody else: these counts are not private."""
     if nan > 0:
-        words = f"{nan} values that are not numbers were taken for the worst there is"
+        words = f"{nan} values that are not numbers were taken for the worst there is (this count is not private)"
         warnings.warn(words, OutsideWarning, stacklevel=3)
     if moved > 0:
         words = f"{moved} of {values} values outside the range were moved to its end (this count is not private)"

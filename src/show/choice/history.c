@@ -41,8 +41,10 @@ static double take(reader *r, double loss) {
         r->nan++;
         return hi - lo;
     }
-    r->least = fmin(r->least, loss);
-    r->most = fmax(r->most, loss);
+    if (isfinite(loss)) { /* no range that could be proposed holds the others */
+        r->least = fmin(r->least, loss);
+        r->most = fmax(r->most, loss);
+    }
     if (loss >= lo && loss <= hi)
         return loss - lo;
     r->outside++;

@@ -2,6 +2,7 @@
 /* recommend_print.c: tables, sentences and commands. See recommend_print.h. */
 #include "show/choice/recommend_print.h"
 
+#include "dial/certify.h"
 #include "show/plan_words.h"
 #include "show/wrap.h"
 
@@ -170,6 +171,15 @@ static void print_situation(FILE *out, const caucus_comparison *c, int width) {
         return;
     fputs("    Next\n", out);
     caucus_command_next(out, c, "      ", width);
+    if (c->taken->asked.clients > CAUCUS_CERTIFY_MAX_CLIENTS) {
+        char part[200];
+        (void)snprintf(part, sizeof part,
+                       "(certify makes certificates for the first %.32s of %.32s clients, no more; the others need a "
+                       "certificate authority of yours.)",
+                       caucus_words_whole(CAUCUS_CERTIFY_MAX_CLIENTS).text,
+                       caucus_words_whole(c->taken->asked.clients).text);
+        caucus_wrap_put(out, width > 0 ? width : PAGE_WIDTH, "      ", part);
+    }
     caucus_wrap_put(out, width > 0 ? width : PAGE_WIDTH, "      ",
                     "(certify is for trying things. On each device: its own number for that of client-1, the "
                     "coordinator's address for 127.0.0.1, and its losses as lines.)");

@@ -185,8 +185,10 @@ static void write_proof(caucus_statement_page *page, const caucus_statement *s) 
     if (is_open(s->plan))
         page->item(page, "no privacy is promised, so there is no proof (docs/PRIVACY.md, \"The promise\")");
     else
-        put(page, page->item, "proof: docs/PRIVACY.md, \"The promise\", \"%s\", %s\"Side channels\" (what time shows)",
+        put(page, page->item,
+            "proof: docs/PRIVACY.md, \"The promise\", \"%s\", %s%s\"Side channels\" (what time shows)",
             caucus_family_words_of(caucus_plan_family(s->plan))->proof(s->plan),
+            s->plan->settings.evaluate != 0 ? "\"Few evaluations\", " : "",
             shows_loss(s->plan) ? "\"A private look\", " : "");
     put(page, page->item, "caucus plan %.400s --explain recomputes every number from the plan's own integers", s->file);
     put(page, page->item,
