@@ -55,7 +55,7 @@ typedef struct planning {
     const char *file;
     caucus_settings settings;
     caucus_knowledge known;
-    bool json;
+    bool json, longest_given; /* given: before --losses-are chose */
     caucus_plan *plan;
 } planning;
 
@@ -124,6 +124,8 @@ static int complain_error(const planning *p, caucus_status status, const caucus_
     }
     caucus_complaint complaint;
     caucus_error named = *error;
+    if (value_of(p, OPTION_RECOMMEND) == NULL)
+        caucus_losses_are_blame(value_of(p, OPTION_KNOWN), p->longest_given, &named);
     caucus_complain_name(p->options, &named);
     (void)caucus_scenario_complain(&p->scenario, status, &named, &complaint);
     return complain(&complaint, status);
@@ -201,6 +203,7 @@ static int check_together(const planning *p) {
 static caucus_status read_known(planning *p, caucus_error *ret_error) {
     const char *said = value_of(p, OPTION_KNOWN);
     p->known = CAUCUS_KNOWLEDGE_COUNT;
+    p->longest_given = p->scenario.field[CAUCUS_FIELD_LONGEST_PHASE].count > 0;
     if (value_of(p, OPTION_RECOMMEND) == NULL && p->file == NULL)
         return caucus_losses_are_choose(&p->scenario, said, &p->known, ret_error);
     return said != NULL ? caucus_knowledge_parse(said, &p->known, ret_error) : CAUCUS_OK;

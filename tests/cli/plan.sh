@@ -185,6 +185,28 @@ holds "never too large" "a smaller run than yours (fewer clients, fewer rounds)"
     --clients 1000000 --rounds 100000
 holds "at their own pace" "    Take stoch (own pace) with trust coordinator: about " --recommend --losses-are drifting \
     --phase-time 1d --clients 20 --experts 5
+for losses in any adaptive; do # they come by rounds, which a device at its own pace has not: others are played
+    holds "at their own pace, $losses" " of shifting losses, in place of ones that come by rounds" --recommend \
+        --losses-are $losses --phase-time 1h --clients 20 --experts 5
+    grep -qE "^    Nothing that fits is made for such losses. Least was lost by stoch .*: about [0-9.]+ lost" out ||
+        fail "at their own pace, $losses: $(cat out)"
+done
+# What nobody gave is refused together with what brought it, and the way out leads out.
+fleet=(--clients 50 --experts 5 --epsilon 1 --trust coordinator)
+# brought WANT ARGUMENT...
+brought() {
+    local want=$1
+    shift
+    ! plan "$@" "${fleet[@]}" >out 2>err && grep -qF -e "$want" err && pass "refused: $*" || fail "$*: $(cat err)"
+}
+brought "--losses-are drifting brought it: --losses-are iid does without" --losses-are drifting --unit client
+brought "--losses-are drifting brought it: give --longest-phase 64, say" --losses-are drifting --unit client-block \
+    --evaluate 1
+plan --losses-are drifting --unit client-block --evaluate 1 --longest-phase 64 "${fleet[@]}" >out 2>err ||
+    fail "the way out: $(cat err)"
+! plan --losses-are drifting --longest-phase 64 --unit client "${fleet[@]}" >out 2>err && ! grep -q "brought it" err ||
+    fail "a longest phase that was given: $(cat err)"
+holds "own pace on iid losses" "slots of 1 hour" --losses-are iid --rounds endless --phase-time 1h --pace own "${fleet[@]}"
 holds "help" "  caucus plan plan.yaml " --help
 
 # The commands are to be typed: each makes the plan that was compared.

@@ -86,8 +86,53 @@ static void made_for_such_losses_comes_first(void **state) {
     caucus_candidates_free(&c);
 }
 
+/* On somebody's own losses the first row is what is taken, and what they refute is behind the rest. */
+static void own_losses_begin_with_what_is_taken(void **state) {
+    (void)state;
+    static caucus_comparison c;
+    prepare(&c);
+    c.own = true;
+    c.known = CAUCUS_KNOWLEDGE_COUNT;
+    c.history = (caucus_history){.drift = CAUCUS_HISTORY_STEADY, .safest_loss = 100};
+    for (size_t i = 0; i < c.count; i++)
+        if (c.candidate[i].asked.algorithm == CAUCUS_ALGORITHM_SVT)
+            seen(&c.candidate[i], 1, 0.1);
+        else if (c.candidate[i].other)
+            seen(&c.candidate[i], 2, 0.1);
+    caucus_comparison_advise(&c);
+    assert_true(c.shown == c.count);
+    assert_ptr_equal(&c.candidate[c.order[0]], c.taken);
+    assert_true(caucus_candidate_covers(&c, c.taken));
+    for (size_t i = 1; i < c.shown; i++)
+        assert_true(caucus_candidate_covers(&c, &c.candidate[c.order[i - 1]]) ||
+                    !caucus_candidate_covers(&c, &c.candidate[c.order[i]]));
+    assert_false(caucus_candidate_covers(&c, &c.candidate[c.order[c.shown - 1]]));
+    caucus_candidates_free(&c);
+}
+
+/* What was not played has lost nothing to anybody. */
+static void what_was_not_played_lost_nothing(void **state) {
+    (void)state;
+    static caucus_comparison c;
+    prepare(&c);
+    c.known = CAUCUS_KNOWLEDGE_ANY;
+    for (size_t i = 0; i < c.count; i++) {
+        c.candidate[i].quick.done = false;
+        if (c.candidate[i].asked.algorithm == CAUCUS_ALGORITHM_HEDGE) {
+            caucus_plan_free(c.candidate[i].plan);
+            c.candidate[i].plan = NULL;
+        }
+    }
+    caucus_comparison_advise(&c);
+    assert_true(c.sentences > 0);
+    assert_null(strstr(c.advice[0], "lost"));
+    assert_non_null(strstr(c.advice[0], "Not played, but fits: "));
+    caucus_candidates_free(&c);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(within_the_spread_the_bound_decides),
-                                       cmocka_unit_test(made_for_such_losses_comes_first)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(within_the_spread_the_bound_decides), cmocka_unit_test(made_for_such_losses_comes_first),
+        cmocka_unit_test(own_losses_begin_with_what_is_taken), cmocka_unit_test(what_was_not_played_lost_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

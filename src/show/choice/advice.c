@@ -81,6 +81,18 @@ static const caucus_candidate *best(const caucus_comparison *c, caucus_trust tru
     return found;
 }
 
+/* Whether a row stands before another that came earlier. On somebody's own losses what is taken is first, and what they
+ * refute is behind the rest: whoever reads the first row alone must not be misled. */
+static bool is_before(const caucus_comparison *c, const caucus_candidate *x, const caucus_candidate *other) {
+    if (c->own && (x == c->taken || other == c->taken))
+        return x == c->taken;
+    if (!x->quick.done || !other->quick.done)
+        return x->quick.done;
+    if (c->own && caucus_candidate_covers(c, x) != caucus_candidate_covers(c, other))
+        return caucus_candidate_covers(c, x);
+    return x->quick.regret.mean < other->quick.regret.mean;
+}
+
 /* In the order of what was seen; what was not, and what does not fit, behind it as it came. */
 static void put_in_order(caucus_comparison *c) {
     c->shown = 0;
@@ -89,12 +101,8 @@ static void put_in_order(caucus_comparison *c) {
         if (!is_shown(c, x))
             continue;
         size_t at = c->shown++;
-        for (; at > 0 && x->quick.done; at--) {
-            const caucus_candidate *before = &c->candidate[c->order[at - 1]];
-            if (before->quick.done && before->quick.regret.mean <= x->quick.regret.mean)
-                break;
+        for (; at > 0 && is_before(c, x, &c->candidate[c->order[at - 1]]); at--)
             c->order[at] = c->order[at - 1];
-        }
         c->order[at] = i;
     }
 }
@@ -208,16 +216,19 @@ static void say_others(caucus_comparison *c) {
 void caucus_comparison_advise(caucus_comparison *c) {
     const caucus_candidate *central = best(c, CAUCUS_TRUST_COORDINATOR, false),
                            *nobody = best(c, CAUCUS_TRUST_NOBODY, false);
+    c->taken = central != NULL ? central : nobody;
     put_in_order(c);
     c->sentences = 0;
-    c->taken = central != NULL ? central : nobody;
     if (c->taken == NULL) {
         caucus_comparison_say(c, "Nothing fits these settings.");
         (void)caucus_comparison_would_fit(c, false);
         return;
     }
     const bool covered = caucus_candidate_covers(c, c->taken);
-    say_taken(c, c->taken, covered ? "Take" : "Nothing that fits is made for such losses. Least was lost by");
+    say_taken(c, c->taken,
+              covered                ? "Take"
+              : c->taken->quick.done ? "Nothing that fits is made for such losses. Least was lost by"
+                                     : "Nothing that fits is made for such losses. Not played, but fits:");
     if (!covered)
         (void)caucus_comparison_would_fit(c, true);
     say_federation(c, c->taken);

@@ -36,7 +36,7 @@ typedef struct caucus_comparison {
     caucus_scale scale;
     char advice[CAUCUS_ADVICE][CAUCUS_ADVICE_BYTES];
     size_t sentences;
-    size_t order[CAUCUS_CANDIDATES]; /* those that are shown, the best in the simulation first */
+    size_t order[CAUCUS_CANDIDATES]; /* those that are shown, the best in the simulation first (advice.c) */
     size_t shown;
     const caucus_candidate *taken;
 } caucus_comparison;
@@ -60,8 +60,11 @@ caucus_candidate_words caucus_candidate_with(const caucus_candidate *candidate);
 void caucus_comparison_scale(caucus_comparison *comparison, double losses);
 /** Play the candidates of the situation. Returns: CAUCUS_OK, CAUCUS_E_MEMORY, what own losses are refused for. */
 caucus_status caucus_comparison_play(caucus_comparison *comparison, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** Whether the losses of the situation can be played at all (not all of them have a place at the devices' own pace). */
+/** Whether the losses of the situation can be played: some come by rounds, which a device at its own pace has not.
+ *  Then shifting ones are played in their place. */
 bool caucus_comparison_playable(const caucus_comparison *comparison);
+/** What is played, if it is not somebody's own. */
+caucus_adversary_kind caucus_comparison_losses(const caucus_comparison *comparison);
 
 /** Whether the premise of the candidate's bound may hold in this situation; of own losses: is not refuted by them. */
 bool caucus_candidate_covers(const caucus_comparison *comparison, const caucus_candidate *candidate);

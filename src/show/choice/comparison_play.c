@@ -36,6 +36,14 @@ void caucus_comparison_scale(caucus_comparison *c, double losses) {
     scale->fewer = scale->clients < s->clients;
 }
 
+bool caucus_comparison_playable(const caucus_comparison *c) {
+    return c->own || !own_pace(c) || caucus_activity_takes(caucus_knowledge_adversary(c->known, false));
+}
+
+caucus_adversary_kind caucus_comparison_losses(const caucus_comparison *c) {
+    return caucus_comparison_playable(c) ? caucus_knowledge_adversary(c->known, false) : CAUCUS_ADVERSARY_SHIFTING;
+}
+
 static caucus_adversary_settings losses_of(const caucus_comparison *c) {
     const caucus_settings *s = &c->settings;
     caucus_adversary_settings a = {.seed = 1,
@@ -51,7 +59,7 @@ static caucus_adversary_settings losses_of(const caucus_comparison *c) {
             c->history.drift == CAUCUS_HISTORY_DRIFTS && a.rounds >= CAUCUS_HISTORY_PARTS ? CAUCUS_HISTORY_PARTS : 1;
         return a;
     }
-    a.kind = caucus_knowledge_adversary(c->known, false);
+    a.kind = caucus_comparison_losses(c);
     if (a.kind == CAUCUS_ADVERSARY_SHIFTING && own_pace(c))
         a.segments = SLOT_SEGMENTS;
     else
@@ -62,10 +70,6 @@ static caucus_adversary_settings losses_of(const caucus_comparison *c) {
         a.activity_spread = SLOT_SPREAD;
     }
     return a;
-}
-
-bool caucus_comparison_playable(const caucus_comparison *c) {
-    return c->own || !own_pace(c) || caucus_activity_takes(caucus_knowledge_adversary(c->known, false));
 }
 
 static caucus_status play_one(caucus_comparison *c, caucus_candidate *x, const caucus_adversary *adversary,
@@ -99,8 +103,6 @@ caucus_status caucus_comparison_play(caucus_comparison *c, caucus_error *ret_err
     caucus_adversary *adversary = NULL;
     for (size_t i = 0; i < c->count; i++)
         c->candidate[i].quick = (caucus_quick){.done = false};
-    if (!caucus_comparison_playable(c))
-        return CAUCUS_OK;
     caucus_status status = caucus_adversary_open(&losses, &adversary, ret_error);
     for (size_t i = 0; status == CAUCUS_OK && i < c->count; i++) {
         caucus_candidate *x = &c->candidate[i];

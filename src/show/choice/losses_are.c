@@ -55,15 +55,20 @@ static bool set_endless(caucus_scenario *scenario, caucus_algorithm algorithm) {
            set_number(scenario, CAUCUS_FIELD_RENEW, CAUCUS_RENEW_USUAL);
 }
 
+/* At a device's own pace the phases are slots of its clock: there is no longest length to choose. */
+static bool own_pace(const caucus_scenario *scenario) {
+    return given(scenario, CAUCUS_FIELD_PHASE_TIME) || given(scenario, CAUCUS_FIELD_PACE);
+}
+
 static bool choose(caucus_scenario *scenario, caucus_knowledge known) {
     const caucus_algorithm algorithm = algorithm_for(known);
     bool done = set(scenario, CAUCUS_FIELD_ALGORITHM, caucus_algorithm_word(algorithm));
     if (caucus_algorithm_takes(algorithm, CAUCUS_OPTION_INTERVAL_AUTO))
         done = done && set(scenario, CAUCUS_FIELD_INTERVAL, "auto");
     if (known != CAUCUS_KNOWLEDGE_DRIFTING)
-        return done && (!says(scenario, CAUCUS_FIELD_ROUNDS, "endless") || set_endless(scenario, algorithm));
-    /* At a device's own pace the phases are slots of its clock: there is no longest length to choose. */
-    if (given(scenario, CAUCUS_FIELD_PHASE_TIME) || given(scenario, CAUCUS_FIELD_PACE))
+        return done && (!says(scenario, CAUCUS_FIELD_ROUNDS, "endless") || own_pace(scenario) ||
+                        set_endless(scenario, algorithm));
+    if (own_pace(scenario))
         return done && set(scenario, CAUCUS_FIELD_PACE, caucus_pace_word(CAUCUS_PACE_OWN));
     return done && set_longest(scenario);
 }
@@ -84,4 +89,17 @@ caucus_status caucus_losses_are_choose(caucus_scenario *scenario, const char *sa
         return caucus_fail_memory(ret_error, "losses-are");
     *ret_known = known;
     return CAUCUS_OK;
+}
+
+void caucus_losses_are_blame(const char *said, bool longest_given, caucus_error *error) {
+    const char *longest = caucus_fields[CAUCUS_FIELD_LONGEST_PHASE].name;
+    if (said == NULL || longest_given || strcmp(error->field, longest) != 0)
+        return;
+    const bool number = strncmp(error->text, "auto", 4) == 0; /* the rule's choice is what stands in the way */
+    if (strcmp(said, caucus_knowledge_word(CAUCUS_KNOWLEDGE_DRIFTING)) != 0)
+        (void)caucus_fail_hint(error, CAUCUS_OK, "'rounds' endless brought it: a number of rounds does without");
+    else if (number)
+        (void)caucus_fail_hint(error, CAUCUS_OK, "'losses-are' drifting brought it: give 'longest-phase' 64, say");
+    else
+        (void)caucus_fail_hint(error, CAUCUS_OK, "'losses-are' drifting brought it: 'losses-are' iid does without");
 }

@@ -32,4 +32,9 @@
 caucus_status caucus_losses_are_choose(caucus_scenario *scenario, const char *said, caucus_knowledge *ret_known,
                                        caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
+/** Add to a refusal of longest-phase what brought it and the way out, where nobody gave one.
+ *  In:      said           the word that chose; NULL: none did.
+ *           longest_given  longest-phase was given before that. */
+void caucus_losses_are_blame(const char *said, bool longest_given, caucus_error *error);
+
 #endif

@@ -49,10 +49,6 @@ static void print_scale(FILE *out, const caucus_comparison *c) {
     const bool own_pace = c->settings.pace == CAUCUS_PACE_OWN;
     if (scale->trials == 0) /* nothing fits */
         return;
-    if (!caucus_comparison_playable(c)) {
-        fputs("    Not simulated: these losses come by rounds, which a device at its own pace has not.\n", out);
-        return;
-    }
     const bool endless = c->settings.rounds == CAUCUS_ROUNDS_ENDLESS;
     fprintf(out, "    Simulated: %u trials of %s client%s in %s %s", scale->trials,
             caucus_words_whole(scale->clients).text, scale->clients == 1 ? "" : "s",
@@ -60,7 +56,10 @@ static void print_scale(FILE *out, const caucus_comparison *c) {
     if (c->own)
         fputs(" of your losses", out);
     else
-        fprintf(out, " of %s losses", caucus_adversary_kind_word(caucus_knowledge_adversary(c->known, false)));
+        fprintf(out, " of %s losses%s", caucus_adversary_kind_word(caucus_comparison_losses(c)),
+                caucus_comparison_playable(c) ? ""
+                                              : ", in place of ones that come by rounds, which a device at its own "
+                                                "pace has not");
     if ((scale->shorter && !endless) || scale->fewer)
         fprintf(out, ", a smaller run than yours (%s%s%s): compare the rows with each other, not with what is proved",
                 scale->fewer ? "fewer clients" : "", scale->fewer && scale->shorter ? ", " : "",
@@ -229,12 +228,12 @@ static void json_candidate(caucus_json *j, const caucus_comparison *c, const cau
 }
 
 static void json_situation(caucus_json *j, const caucus_comparison *c) {
-    const bool played = caucus_comparison_playable(c);
     caucus_json_object(j, NULL);
     caucus_json_text(j, "losses_are", c->own ? NULL : caucus_knowledge_word(c->known));
     caucus_history_json(j, c->own ? &c->history : NULL);
     caucus_json_object_row(j, "simulated");
-    caucus_json_whole(j, "trials", played ? c->scale.trials : 0);
+    caucus_json_text(j, "adversary", c->own ? NULL : caucus_adversary_kind_word(caucus_comparison_losses(c)));
+    caucus_json_whole(j, "trials", c->scale.trials);
     caucus_json_whole(j, "clients", c->scale.clients);
     caucus_json_whole(j, "rounds", c->scale.rounds);
     caucus_json_truth(j, "smaller", caucus_scale_is_smaller(&c->scale));
