@@ -140,7 +140,8 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
         fputs("              if losses are drawn independently from one distribution\n", out);
     else if (r->known == CAUCUS_KNOWLEDGE_ADAPTIVE)
         fputs("              for losses that may follow what was announced in earlier blocks, not in their own: users "
-              "who react to the\n              expert that they are being served are not covered\n",
+              "who react to the\n              expert that they are being served are not covered; all reports must be "
+              "counted\n",
               out);
     else
         fputs("              for any losses that are fixed in advance\n", out);

@@ -171,7 +171,7 @@ static void say_any(caucus_comparison *c, const caucus_candidate *x) {
     if (c->known == CAUCUS_KNOWLEDGE_ADAPTIVE)
         caucus_comparison_say(c,
                               "An expert is announced at the start of its block: users who react to the one that they "
-                              "are being served are not covered by what is proved.");
+                              "are being served are not covered by what is proved. All reports must be counted.");
     if (s->rounds == CAUCUS_ROUNDS_ENDLESS)
         return;
     const double floor_regret = sqrt((double)s->rounds * log((double)s->experts) / 2) * (s->hi - s->lo);
