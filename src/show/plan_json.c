@@ -123,6 +123,7 @@ static void print_quick(caucus_json *j, const caucus_quick *q) {
     caucus_json_whole(j, "clients", q->scale.clients);
     caucus_json_whole(j, "rounds", q->scale.rounds);
     caucus_json_truth(j, "smaller", caucus_scale_is_smaller(&q->scale));
+    caucus_json_real(j, "epsilon", q->epsilon);
     caucus_json_real(j, "regret", q->regret.mean);
     caucus_json_real(j, "regret_std", q->regret.std);
     caucus_json_real(j, "switches", q->switches);

@@ -178,15 +178,21 @@ static void print_regret(FILE *out, const caucus_plan_report *r) {
     else
         fprintf(out, "at most %s per client%s on average", caucus_words_number(plan->bound).text, stretch(plan).text);
     const caucus_quick *q = &r->quick;
+    const bool bounded = plan->bound_kind != CAUCUS_BOUND_NONE && !caucus_plan_is_vacuous(plan);
+    const char *above = bounded && q->done && q->regret.mean > plan->bound ? ", above what is proved" : "";
+    char noise[96] = "";
+    if (q->done && q->scale.fewer && isfinite(q->epsilon))
+        (void)snprintf(noise, sizeof noise, "; epsilon %.40s, for the noise of all clients: an estimate",
+                       caucus_words_number(q->epsilon).text);
     if (q->done && caucus_scale_is_smaller(&q->scale))
-        fprintf(
-            out,
-            "\n              (a quick simulation of a smaller run, %s clients and %s rounds, %s losses: about %s)\n",
-            caucus_words_whole(q->scale.clients).text, caucus_words_whole(q->scale.rounds).text,
-            caucus_adversary_kind_word(q->adversary), caucus_words_about(q->regret.mean).text);
+        fprintf(out,
+                "\n              (a quick simulation of a smaller run, %s clients and %s rounds, %s losses: about "
+                "%s%s%s)\n",
+                caucus_words_whole(q->scale.clients).text, caucus_words_whole(q->scale.rounds).text,
+                caucus_adversary_kind_word(q->adversary), caucus_words_about(q->regret.mean).text, above, noise);
     else if (q->done)
-        fprintf(out, "   (a quick simulation, %s losses: about %s)\n", caucus_adversary_kind_word(q->adversary),
-                caucus_words_about(q->regret.mean).text);
+        fprintf(out, "   (a quick simulation, %s losses: about %s%s)\n", caucus_adversary_kind_word(q->adversary),
+                caucus_words_about(q->regret.mean).text, above);
     else if (caucus_plan_is_endless(plan))
         fputs("   (caucus simulate --play N plays some of it)\n", out);
     else

@@ -92,6 +92,8 @@ holds "another range scales everything" "at most 49.4 per client with probabilit
 holds "a smaller run is played" \
     "(a quick simulation of a smaller run, 2,074 clients and 256 rounds, realizable losses:" --algorithm svt \
     --clients 1000000 --rounds 100000 "${c[@]}"
+grep -qE "losses: about [0-9.]+; epsilon [0-9.,]+, for the noise of all clients: an estimate\)" out ||
+    fail "a smaller run has the noise of the whole: $(cat out)"
 holds "traffic is that of the whole run" "  Traffic     at most 100,899 numbers up per client" --algorithm svt \
     --clients 1000000 --rounds 100000 "${c[@]}"
 holds "adaptive losses are played" "(a quick simulation, adaptive losses: about" --losses-are adaptive "${c[@]}"
@@ -254,6 +256,30 @@ eval "\"\$CAUCUS\" $next" >table 2>err || fail "the command to type next"
 grep -q "Your losses: not realizable" err && pass "simulate names the same premises" || fail "simulate: premises"
 holds "a larger fleet than the history" "Simulated: 20 trials of 6 clients in 64 rounds of your losses, a smaller run" \
     --recommend --losses mine.csv --range 0,10 --clients 500
+grep -qF "simulated with epsilon 83.3, and 9.13 with trust nobody" out || fail "the noise of the fleet: $(cat out)"
+# The noise is that of the fleet: a wider unit does not look ruinous because few clients have a history, and what is
+# above its bound is said to be.
+plan --recommend --losses mine.csv --range 0,10 --clients 6000 --epsilon 1 --format json >out 2>err
+plan --recommend --losses mine.csv --range 0,10 --clients 6000 --epsilon 1 >out2 2>err
+if $python - <<'END'; then
+import json, math
+rows = [c for c in json.load(open('out'))['situations'][0]['candidates'] if c['regret'] is not None]
+assert rows[0]['take'] and {c['unit'] for c in rows} == {'event', 'client-block', 'client'}
+for c in rows:
+    ratio = c['clients'] / 6 if c['clients'] > 1 else 1
+    want = min(1000, ratio if c['trust'] == 'coordinator' else math.sqrt(ratio))
+    assert abs(c['simulated_epsilon'] - want) < 1e-9 * want, c
+    above = c['proven'] is not None and not c['vacuous'] and c['regret'] > c['proven']
+    assert c['above_proven'] == above, c
+    if c['unit'] != 'event':
+        assert c['regret'] < c['proven'], c
+assert any(c['clients'] == 1 for c in rows) and any(c['trust'] == 'nobody' for c in rows)
+assert ('*: more than is proved' in open('out2').read()) == any(c['above_proven'] for c in rows)
+END
+    pass "fewer clients with the noise of the fleet"
+else
+    fail "fewer clients with the noise of the fleet: $(cat out)"
+fi
 holds "the expert that makes them realizable, by name" "realizable: expert small (0) loses at most" --recommend \
     --losses mine.csv --range 0,10 --lstar 640
 holds "its label beside its number" '"best_name": "small"' --recommend --losses mine.csv --range 0,10 --format json

@@ -130,9 +130,74 @@ static void what_was_not_played_lost_nothing(void **state) {
     caucus_candidates_free(&c);
 }
 
+/* A figure above its bound is not handed on as if it could be counted on. */
+static void above_the_bound_is_said(void **state) {
+    (void)state;
+    static caucus_comparison c;
+    prepare(&c);
+    c.scale = (caucus_scale){.trials = 16, .clients = 10, .rounds = 1024, .fewer = true};
+    caucus_candidate *doubling = stoch(&c, false);
+    for (size_t i = 0; i < c.count; i++)
+        if (!c.candidate[i].wider)
+            seen(&c.candidate[i], 600, 1);
+    seen(doubling, doubling->plan->bound * 1.01, 0.1);
+    caucus_comparison_advise(&c);
+    assert_ptr_equal(c.taken, doubling);
+    assert_true(caucus_candidate_above(&c, doubling));
+    assert_non_null(strstr(c.advice[0], " lost per client in the simulation, which is above what is proved, "));
+    size_t wider = 0;
+    for (size_t i = 0; i < c.sentences; i++)
+        wider += strstr(c.advice[i], "For unit ") != NULL && strstr(c.advice[i], "above the ") != NULL;
+    assert_int_equal(wider, 2);
+    seen(doubling, doubling->plan->bound * 0.99, 0.1);
+    caucus_comparison_advise(&c);
+    assert_false(caucus_candidate_above(&c, doubling));
+    assert_null(strstr(c.advice[0], "above"));
+    caucus_candidates_free(&c);
+}
+
+/* Noise goes with 1/(m epsilon) where it is added once, with 1/(epsilon sqrt(m)) where each client adds its own. */
+static void fewer_clients_with_the_noise_of_all(void **state) {
+    (void)state;
+    caucus_settings s;
+    caucus_settings_init(&s);
+    s.clients = 5000;
+    s.epsilon = 0.5;
+    s.trust = CAUCUS_TRUST_COORDINATOR;
+    caucus_scale scale = {.clients = 50, .fewer = true};
+    assert_true(caucus_scale_epsilon(&scale, &s) == 50);
+    s.trust = CAUCUS_TRUST_NOBODY;
+    assert_true(caucus_scale_epsilon(&scale, &s) == 5);
+    s.trust = CAUCUS_TRUST_COORDINATOR;
+    s.epsilon = 20;
+    assert_true(caucus_scale_epsilon(&scale, &s) == 1000); /* settings accept no more */
+    scale.clients = 5000;
+    assert_true(caucus_scale_epsilon(&scale, &s) == 20);
+    /* What is sent stays what it was: with auto another epsilon chooses another. */
+    s = (caucus_settings){0};
+    caucus_settings_init(&s);
+    s.algorithm = CAUCUS_ALGORITHM_STOCH;
+    s.trust = CAUCUS_TRUST_NOBODY;
+    s.clients = 5000;
+    s.experts = 10;
+    s.epsilon = 1;
+    caucus_plan *plan = NULL;
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
+    scale = (caucus_scale){.clients = 50, .rounds = s.rounds, .fewer = true};
+    s = caucus_scale_settings(&scale, plan, true);
+    assert_true(s.epsilon == 10 && s.clients == 50 && plan->stoch.message == CAUCUS_MESSAGE_VOTE);
+    assert_int_equal(s.message, CAUCUS_MESSAGE_VOTE);
+    caucus_plan_free(plan);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(within_the_spread_the_bound_decides), cmocka_unit_test(made_for_such_losses_comes_first),
-        cmocka_unit_test(own_losses_begin_with_what_is_taken), cmocka_unit_test(what_was_not_played_lost_nothing)};
+        cmocka_unit_test(within_the_spread_the_bound_decides),
+        cmocka_unit_test(made_for_such_losses_comes_first),
+        cmocka_unit_test(own_losses_begin_with_what_is_taken),
+        cmocka_unit_test(what_was_not_played_lost_nothing),
+        cmocka_unit_test(above_the_bound_is_said),
+        cmocka_unit_test(fewer_clients_with_the_noise_of_all),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,15 @@ bool caucus_candidate_useful(const caucus_comparison *c, const caucus_candidate 
     return caucus_candidate_proved(c, x) && !caucus_plan_is_vacuous(x->plan);
 }
 
+bool caucus_candidate_above(const caucus_comparison *c, const caucus_candidate *x) {
+    if (!x->quick.done || !caucus_candidate_useful(c, x))
+        return false;
+    const bool slots = c->settings.pace == CAUCUS_PACE_OWN;
+    const double played = (double)c->scale.rounds * (slots && !c->own ? CAUCUS_SLOT_LOSSES : 1);
+    const double about = slots ? 1000 : (double)caucus_plan_stretch_rounds(x->plan);
+    return x->quick.regret.mean > x->plan->bound * fmax(1, played / about);
+}
+
 /* What is proved, per round: bounds of runs without an end are about stretches of several lengths. */
 static double proved_of(const caucus_comparison *c, const caucus_candidate *x) {
     return caucus_candidate_proved(c, x) ? x->plan->bound_uncapped / (double)caucus_plan_stretch_rounds(x->plan)
@@ -117,10 +126,11 @@ void caucus_comparison_say(caucus_comparison *c, const char *format, ...) {
 }
 
 static void say_taken(caucus_comparison *c, const caucus_candidate *x, const char *start) {
-    char seen[96] = "", proved[160], stretch[48] = "";
+    char seen[160] = "", proved[160], stretch[48] = "";
     if (x->quick.done)
-        (void)snprintf(seen, sizeof seen, "about %.40s lost per client in the simulation, ",
-                       caucus_words_about(x->quick.regret.mean).text);
+        (void)snprintf(seen, sizeof seen, "about %.40s lost per client in the simulation%s, ",
+                       caucus_words_about(x->quick.regret.mean).text,
+                       caucus_candidate_above(c, x) ? ", which is above what is proved" : "");
     if (caucus_candidate_useful(c, x) && caucus_plan_is_endless(x->plan) && c->settings.pace != CAUCUS_PACE_OWN)
         (void)snprintf(stretch, sizeof stretch, " in %.32s rounds",
                        caucus_words_whole(caucus_plan_stretch_rounds(x->plan)).text);
@@ -206,9 +216,13 @@ static void say_others(caucus_comparison *c) {
         if (!x->wider || !x->quick.done)
             continue;
         const double device = caucus_plan_epsilon_device(x->plan);
-        caucus_comparison_say(c, "For unit %s (%s): about %s lost, epsilon of a whole device %s.",
+        char above[96] = "";
+        if (caucus_candidate_above(c, x))
+            (void)snprintf(above, sizeof above, " in the simulation, above the %.40s that is proved",
+                           caucus_words_number(x->plan->bound).text);
+        caucus_comparison_say(c, "For unit %s (%s): about %s lost%s, epsilon of a whole device %s.",
                               caucus_unit_word(x->asked.unit), caucus_unit_help(x->asked.unit),
-                              caucus_words_about(x->quick.regret.mean).text,
+                              caucus_words_about(x->quick.regret.mean).text, above,
                               isfinite(device) ? caucus_words_number(device).text : "without a bound");
     }
 }

@@ -9,6 +9,8 @@
 #include "show/choice/quick.h"
 #include "show/choice/recommend.h"
 
+/* Losses of a device in a slot, on average, where devices at their own pace are played. */
+enum { CAUCUS_SLOT_LOSSES = 64 };
 enum { CAUCUS_CANDIDATES = 10 * CAUCUS_FAMILY_COUNT, CAUCUS_ADVICE = 8, CAUCUS_ADVICE_BYTES = 320 };
 
 typedef struct caucus_candidate {
@@ -71,6 +73,10 @@ bool caucus_candidate_covers(const caucus_comparison *comparison, const caucus_c
 /** Whether its bound says something: proved for such losses; and less than that everything can be lost. */
 bool caucus_candidate_proved(const caucus_comparison *comparison, const caucus_candidate *candidate);
 bool caucus_candidate_useful(const caucus_comparison *comparison, const caucus_candidate *candidate);
+
+/** Whether it lost more in the simulation than is proved for the run asked about: the simulated run is smaller, or luck
+ *  was bad. */
+bool caucus_candidate_above(const caucus_comparison *comparison, const caucus_candidate *candidate);
 
 /** Order the candidates, take one and say why (advice.c). */
 void caucus_comparison_advise(caucus_comparison *comparison);

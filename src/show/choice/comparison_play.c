@@ -6,8 +6,8 @@
 #include <math.h>
 
 enum { ROUNDS_LEAST = 256, ENDLESS_ROUNDS = 2048 };
-/* At their own pace: phases of about SLOT_LOSSES losses, and changes that lie between them. */
-enum { SLOTS_LEAST = 8, SLOTS = 32, SLOT_SEGMENTS = 4, SLOT_LOSSES = 64 };
+/* At their own pace: phases of about CAUCUS_SLOT_LOSSES losses, and changes that lie between them. */
+enum { SLOTS_LEAST = 8, SLOTS = 32, SLOT_SEGMENTS = 4 };
 #define SLOT_SPREAD 1.0
 /* What the clients of a trial may take. */
 #define MEMORY_BYTES 5e8
@@ -30,7 +30,7 @@ void caucus_comparison_scale(caucus_comparison *c, double losses) {
     const double fit = MEMORY_BYTES / (32.0 * s->experts);
     if (fit < scale->clients)
         scale->clients = fit < 1 ? 1 : (uint32_t)fit;
-    const double each = 1.5 * (s->experts + 150.0) * (own_pace(c) ? SLOT_LOSSES : 1);
+    const double each = 1.5 * (s->experts + 150.0) * (own_pace(c) ? CAUCUS_SLOT_LOSSES : 1);
     caucus_scale_cut(scale, each, own_pace(c) ? SLOTS_LEAST : ROUNDS_LEAST, losses);
     scale->shorter = scale->rounds < asked;
     scale->fewer = scale->clients < s->clients;
@@ -66,7 +66,7 @@ static caucus_adversary_settings losses_of(const caucus_comparison *c) {
         a.segments = caucus_knowledge_segments(s, a.kind, a.rounds);
     if (own_pace(c)) {
         a.rounds *= CAUCUS_SLOT_ROWS;
-        a.activity_mean = SLOT_LOSSES;
+        a.activity_mean = CAUCUS_SLOT_LOSSES;
         a.activity_spread = SLOT_SPREAD;
     }
     return a;
@@ -78,7 +78,7 @@ static caucus_status play_one(caucus_comparison *c, caucus_candidate *x, const c
     caucus_scale scale = c->scale;
     if (x->alone)
         scale.clients = x->plan->settings.clients;
-    caucus_run run = {.settings = caucus_scale_settings(&scale, &x->plan->settings, c->own),
+    caucus_run run = {.settings = caucus_scale_settings(&scale, x->plan, c->own),
                       .adversary = *losses,
                       .trials = scale.trials,
                       .seed = 1};

@@ -8,6 +8,8 @@
 #include <math.h>
 
 enum { TRIALS_MOST = 20, TRIALS_LEAST = 3, ROUNDS_LEAST = 256 };
+/* The largest epsilon of settings (plan/settings.c). */
+#define EPSILON_MOST 1000.0
 /* What the clients of a trial may take. */
 #define MEMORY_BYTES 1e9
 
@@ -34,9 +36,19 @@ void caucus_scale_cut(caucus_scale *scale, double each, uint64_t least, double l
     scale->trials = trials < TRIALS_MOST ? (uint32_t)trials : TRIALS_MOST;
 }
 
-caucus_settings caucus_scale_settings(const caucus_scale *scale, const caucus_settings *settings, bool own) {
-    caucus_settings s = *settings;
+double caucus_scale_epsilon(const caucus_scale *scale, const caucus_settings *s) {
+    if (scale->clients >= s->clients || isinf(s->epsilon))
+        return s->epsilon;
+    const double ratio = (double)s->clients / scale->clients;
+    return fmin(EPSILON_MOST, s->epsilon * (s->trust == CAUCUS_TRUST_COORDINATOR ? ratio : sqrt(ratio)));
+}
+
+caucus_settings caucus_scale_settings(const caucus_scale *scale, const caucus_plan *plan, bool own) {
+    caucus_settings s = plan->settings;
     const uint64_t rounds = scale->rounds;
+    s.epsilon = caucus_scale_epsilon(scale, &plan->settings);
+    if (s.message == CAUCUS_MESSAGE_AUTO && s.trust == CAUCUS_TRUST_NOBODY)
+        s.message = plan->stoch.message; /* another epsilon may choose another */
     s.clients = scale->clients;
     if (s.rounds != CAUCUS_ROUNDS_ENDLESS && s.rounds != rounds) {
         s.rounds = rounds;
@@ -59,6 +71,7 @@ void caucus_quick_note(caucus_quick *quick, const caucus_run *run, const caucus_
     const uint32_t clients = result->plan->settings.clients;
     quick->done = result->done > 0;
     quick->trials = result->done;
+    quick->epsilon = result->plan->settings.epsilon;
     quick->adversary = run->adversary.kind;
     quick->regret = run->adversary.segments > 1 ? caucus_run_regret_segments(result) : caucus_run_regret(result);
     quick->regret.mean *= range;
@@ -101,7 +114,7 @@ caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known,
         return CAUCUS_OK;
     ret->scale = scale_of(plan, losses);
     const caucus_scale *scale = &ret->scale;
-    caucus_run run = {.settings = caucus_scale_settings(scale, s, false), .trials = scale->trials, .seed = 1};
+    caucus_run run = {.settings = caucus_scale_settings(scale, plan, false), .trials = scale->trials, .seed = 1};
     caucus_plan *smaller = NULL;
     caucus_error refused = {0};
     if (!caucus_scale_is_smaller(scale) && s->lo == 0 && s->hi == 1 && run.settings.lstar == s->lstar) {

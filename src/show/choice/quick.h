@@ -24,6 +24,7 @@ typedef struct caucus_quick {
     bool done; /* false: there is no end, or no plan at the size that could be played */
     caucus_scale scale;
     uint32_t trials; /* that were played */
+    double epsilon;  /* with which they were (caucus_scale_epsilon()) */
     caucus_adversary_kind adversary;
     caucus_summary regret; /* per client, loss units; where losses drift, against the best expert between changes */
     double switches;
@@ -38,10 +39,19 @@ typedef struct caucus_quick {
  *  In:      each  what a round of one client costs. */
 void caucus_scale_cut(caucus_scale *scale, double each, uint64_t least, double losses);
 
-/** Settings of the size that is played: what was chosen for the size asked about stays, as far as it fits.
+/** The epsilon with which fewer clients have the noise of the fleet asked about. A trusted coordinator adds noise once,
+ *  to sums over m clients: in the mean it goes with 1/(m epsilon), for selections, checks and draws alike, so epsilon
+ *  grows by m/m'. Where each client adds its own, to each message, the mean's goes with 1/(epsilon sqrt(m)): sqrt(m/m').
+ *  That is exact for knorm and laplace-d; for gauss and whatever is accounted for by zCDP as long as rho goes with
+ *  epsilon^2 (a large epsilon has more noise than that); for votes as long as a vote says little (it cannot say more
+ *  than all). At most what settings accept. What fewer clients learn from fewer losses is not scaled: an estimate. */
+double caucus_scale_epsilon(const caucus_scale *scale, const caucus_settings *settings);
+
+/** Settings of the size that is played: what was chosen for the size asked about stays, as far as it fits; epsilon is
+ *  caucus_scale_epsilon().
  *  In:      own  the losses are somebody's own; those of the simulator lie in [0,1], and mechanisms see losses divided
  *                by their range, so that range and L* are divided by it. */
-caucus_settings caucus_scale_settings(const caucus_scale *scale, const caucus_settings *settings, bool own);
+caucus_settings caucus_scale_settings(const caucus_scale *scale, const caucus_plan *plan, bool own);
 
 /** Note what trials have shown; `range` is what a loss of theirs is worth. */
 void caucus_quick_note(caucus_quick *quick, const caucus_run *run, const caucus_run_result *result, double range);

@@ -43,6 +43,23 @@ static void print_head(FILE *out, const caucus_comparison *c) {
     print_weak(out, c);
 }
 
+/* With which epsilon, where there were fewer clients. */
+static void print_noise(FILE *out, const caucus_comparison *c) {
+    const caucus_candidate *some[2] = {NULL, NULL}; /* a coordinator that is trusted, and not */
+    for (size_t i = 0; i < c->count; i++)
+        if (!c->candidate[i].alone && c->candidate[i].quick.done)
+            some[c->candidate[i].asked.trust != CAUCUS_TRUST_COORDINATOR] = &c->candidate[i];
+    if (!c->scale.fewer || !isfinite(c->settings.epsilon) || (some[0] == NULL && some[1] == NULL))
+        return;
+    fputs("    Fewer clients with the noise of your fleet: simulated with epsilon ", out);
+    if (some[0] != NULL)
+        fputs(caucus_words_number(some[0]->quick.epsilon).text, out);
+    if (some[1] != NULL)
+        fprintf(out, "%s%s with trust nobody", some[0] != NULL ? ", and " : "",
+                caucus_words_number(some[1]->quick.epsilon).text);
+    fputs(". What fewer clients learn is not scaled: the figures are estimates.\n", out);
+}
+
 /* What was played, where it is less than what was asked about. */
 static void print_scale(FILE *out, const caucus_comparison *c) {
     const caucus_scale *scale = &c->scale;
@@ -65,6 +82,7 @@ static void print_scale(FILE *out, const caucus_comparison *c) {
                 scale->fewer ? "fewer clients" : "", scale->fewer && scale->shorter ? ", " : "",
                 scale->shorter ? "fewer rounds" : "");
     fputs(".\n", out);
+    print_noise(out, c);
 }
 
 static void print_history(FILE *out, const caucus_comparison *c) {
@@ -89,11 +107,12 @@ static row_words words_of(const caucus_comparison *c, const caucus_candidate *x)
     if (caucus_candidate_useful(c, x) && caucus_plan_is_endless(x->plan) && c->settings.pace != CAUCUS_PACE_OWN)
         (void)snprintf(w.proved, sizeof w.proved, "%.16s in %.16s", caucus_words_number(x->plan->bound).text,
                        caucus_words_whole(caucus_plan_stretch_rounds(x->plan)).text);
+    const char *star = caucus_candidate_above(c, x) ? " *" : ""; /* explained below the table */
     if (x->quick.done && isnan(x->quick.regret.std))
-        (void)snprintf(w.seen, sizeof w.seen, "%.16s", caucus_words_about(x->quick.regret.mean).text);
+        (void)snprintf(w.seen, sizeof w.seen, "%.16s%s", caucus_words_about(x->quick.regret.mean).text, star);
     else if (x->quick.done)
-        (void)snprintf(w.seen, sizeof w.seen, "%.16s ± %.16s", caucus_words_about(x->quick.regret.mean).text,
-                       caucus_words_about(x->quick.regret.std).text);
+        (void)snprintf(w.seen, sizeof w.seen, "%.12s ± %.12s%s", caucus_words_about(x->quick.regret.mean).text,
+                       caucus_words_about(x->quick.regret.std).text, star);
     if (x->quick.done)
         (void)snprintf(w.scalars, sizeof w.scalars, "%.39s", caucus_words_about(x->quick.scalars).text);
     const double device = caucus_plan_epsilon_device(x->plan);
@@ -149,8 +168,14 @@ static void print_table(FILE *out, const caucus_comparison *c, int width) {
             print_row_narrow(out, c, &c->candidate[c->order[i]], width);
         else
             print_row(out, c, &c->candidate[c->order[i]]);
+    bool above = false;
+    for (size_t i = 0; i < c->shown; i++)
+        above = above || caucus_candidate_above(c, &c->candidate[c->order[i]]);
     if (narrow)
         fputs("    device: epsilon of a whole device.\n", out);
+    if (above)
+        fprintf(out, "    *: more than is proved for your run%s.\n",
+                caucus_scale_is_smaller(&c->scale) ? ", of which a part was played: do not count on this figure" : "");
     if (c->settings.rounds == CAUCUS_ROUNDS_ENDLESS && c->settings.pace != CAUCUS_PACE_OWN && c->scale.trials > 0)
         fputs("    proven at most X in N: in N rounds, since there is no end.\n", out);
 }
@@ -216,6 +241,8 @@ static void json_candidate(caucus_json *j, const caucus_comparison *c, const cau
                       c->own && x->plan != NULL && caucus_history_refutes(&c->history, &x->plan->settings));
     caucus_json_real(j, "regret", seen ? x->quick.regret.mean : (double)NAN);
     caucus_json_real(j, "regret_std", seen ? x->quick.regret.std : (double)NAN);
+    caucus_json_real(j, "simulated_epsilon", seen ? x->quick.epsilon : (double)NAN);
+    caucus_json_truth(j, "above_proven", caucus_candidate_above(c, x));
     caucus_json_real(j, "scalars_up", seen ? x->quick.scalars : (double)NAN);
     caucus_json_real(j, "epsilon_device", x->plan != NULL ? caucus_plan_epsilon_device(x->plan) : (double)NAN);
     char why[sizeof x->why.field + sizeof x->why.text + 2];
