@@ -208,7 +208,8 @@ plan --losses-are drifting --unit client-block --evaluate 1 --longest-phase 64 "
     fail "the way out: $(cat err)"
 ! plan --losses-are drifting --longest-phase 64 --unit client "${fleet[@]}" >out 2>err && ! grep -q "brought it" err ||
     fail "a longest phase that was given: $(cat err)"
-holds "own pace on iid losses" "slots of 1 hour" --losses-are iid --rounds endless --phase-time 1h --pace own "${fleet[@]}"
+holds "own pace on iid losses" "slots of 1 hour" --losses-are iid --rounds endless --phase-time 1h --pace own \
+    "${fleet[@]}"
 holds "help" "  caucus plan plan.yaml " --help
 
 # The commands are to be typed: each makes the plan that was compared.

@@ -10,12 +10,13 @@ $python "$CAUCUS_SOURCE/tests/cli/statement.py" || fail "what it says"
 
 # Everything that the claim rests on is cited: with few evaluations those beside the unit or the phases.
 for unit in event client; do
-    "$CAUCUS" plan --algorithm stoch --clients 50 --experts 4 --rounds 64 --trust coordinator --unit $unit --evaluate 1 \
-        --write few-$unit.yaml >/dev/null 2>&1
+    "$CAUCUS" plan --algorithm stoch --clients 50 --experts 4 --rounds 64 --trust coordinator --unit $unit \
+        --evaluate 1 --write few-$unit.yaml >/dev/null 2>&1
     "$CAUCUS" statement few-$unit.yaml 2>/dev/null | tr -s ' \n' ' ' >out
     cited='"Few evaluations", "Side channels"'
     [ $unit = event ] || cited="\"Unit client\", $cited"
-    grep -qF "$cited" out && pass "few evaluations are cited, unit $unit" || fail "few evaluations, unit $unit: $(cat out)"
+    grep -qF "$cited" out && pass "few evaluations are cited, unit $unit" ||
+        fail "few evaluations, unit $unit: $(cat out)"
 done
 "$CAUCUS" statement plan.yaml 2>/dev/null | grep -q "Few evaluations" && fail "cited without them"
 

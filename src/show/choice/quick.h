@@ -41,7 +41,8 @@ void caucus_scale_cut(caucus_scale *scale, double each, uint64_t least, double l
 
 /** The epsilon with which fewer clients have the noise of the fleet asked about. A trusted coordinator adds noise once,
  *  to sums over m clients: in the mean it goes with 1/(m epsilon), for selections, checks and draws alike, so epsilon
- *  grows by m/m'. Where each client adds its own, to each message, the mean's goes with 1/(epsilon sqrt(m)): sqrt(m/m').
+ *  grows by m/m'. Where each client adds its own, to each message, that of the mean goes with 1/(epsilon sqrt(m)), and
+ *  epsilon grows by the root.
  *  That is exact for knorm and laplace-d; for gauss and whatever is accounted for by zCDP as long as rho goes with
  *  epsilon^2 (a large epsilon has more noise than that); for votes as long as a vote says little (it cannot say more
  *  than all). At most what settings accept. What fewer clients learn from fewer losses is not scaled: an estimate. */
