@@ -125,7 +125,7 @@ static int complain_error(const planning *p, caucus_status status, const caucus_
     caucus_complaint complaint;
     caucus_error named = *error;
     if (value_of(p, OPTION_RECOMMEND) == NULL)
-        caucus_losses_are_blame(value_of(p, OPTION_KNOWN), p->longest_given, &named);
+        caucus_losses_are_blame(value_of(p, OPTION_KNOWN), p->longest_given, &p->settings, &named);
     caucus_complain_name(p->options, &named);
     (void)caucus_scenario_complain(&p->scenario, status, &named, &complaint);
     return complain(&complaint, status);

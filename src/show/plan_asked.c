@@ -120,14 +120,14 @@ static caucus_status read_fields(caucus_scenario *scenario, const caucus_named *
 }
 
 /* What brought a longest phase that nobody gave. */
-static void blame(const caucus_named *setting, size_t settings, caucus_error *error) {
+static void blame(const caucus_named *setting, size_t settings, const caucus_settings *asked, caucus_error *error) {
     const char *said = NULL;
     bool given = false;
     for (size_t i = 0; i < settings; i++) {
         said = is_knowledge(setting[i].name) ? setting[i].value : said;
         given = given || strcmp(setting[i].name, caucus_fields[CAUCUS_FIELD_LONGEST_PHASE].name) == 0;
     }
-    caucus_losses_are_blame(said, given, error);
+    caucus_losses_are_blame(said, given, asked, error);
 }
 
 static caucus_status refuse_plan(const caucus_scenario *scenario, caucus_status status, caucus_error *error) {
@@ -151,7 +151,7 @@ caucus_status caucus_plan_ask(const caucus_named *setting, size_t settings, cauc
     if (status == CAUCUS_OK) {
         status = caucus_plan_new(&asked, ret, &error);
         if (status != CAUCUS_OK)
-            blame(setting, settings, &error);
+            blame(setting, settings, &asked, &error);
         if (status != CAUCUS_OK)
             status = refuse_plan(&scenario, status, &error);
     }

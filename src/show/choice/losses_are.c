@@ -91,14 +91,24 @@ caucus_status caucus_losses_are_choose(caucus_scenario *scenario, const char *sa
     return CAUCUS_OK;
 }
 
-void caucus_losses_are_blame(const char *said, bool longest_given, caucus_error *error) {
+/* Whether a number instead of auto would do. */
+static bool takes_number(const caucus_settings *settings) {
+    caucus_settings tried = *settings;
+    caucus_plan *plan = NULL;
+    tried.longest_phase = CAUCUS_LONGEST_MEASURED;
+    const bool fits = caucus_plan_new(&tried, &plan, NULL) == CAUCUS_OK;
+    caucus_plan_free(plan);
+    return fits;
+}
+
+void caucus_losses_are_blame(const char *said, bool longest_given, const caucus_settings *settings,
+                             caucus_error *error) {
     const char *longest = caucus_fields[CAUCUS_FIELD_LONGEST_PHASE].name;
     if (said == NULL || longest_given || strcmp(error->field, longest) != 0)
         return;
-    const bool number = strncmp(error->text, "auto", 4) == 0; /* the rule's choice is what stands in the way */
     if (strcmp(said, caucus_knowledge_word(CAUCUS_KNOWLEDGE_DRIFTING)) != 0)
         (void)caucus_fail_hint(error, CAUCUS_OK, "'rounds' endless brought it: a number of rounds does without");
-    else if (number)
+    else if (takes_number(settings))
         (void)caucus_fail_hint(error, CAUCUS_OK, "'losses-are' drifting brought it: give 'longest-phase' 64, say");
     else
         (void)caucus_fail_hint(error, CAUCUS_OK, "'losses-are' drifting brought it: 'losses-are' iid does without");

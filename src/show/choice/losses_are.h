@@ -34,7 +34,9 @@ caucus_status caucus_losses_are_choose(caucus_scenario *scenario, const char *sa
 
 /** Add to a refusal of longest-phase what brought it and the way out, where nobody gave one.
  *  In:      said           the word that chose; NULL: none did.
- *           longest_given  longest-phase was given before that. */
-void caucus_losses_are_blame(const char *said, bool longest_given, caucus_error *error);
+ *           longest_given  longest-phase was given before that.
+ *           settings       those that were refused. */
+void caucus_losses_are_blame(const char *said, bool longest_given, const caucus_settings *settings,
+                             caucus_error *error);
 
 #endif
