@@ -23,6 +23,8 @@
 /* Runs drawn at once, from one stream or one key each; part of what fixes the bits. */
 #define CAUCUS_AUDIT_CHUNK 1024
 #define CAUCUS_AUDIT_CONFIDENCE (1 - 1e-6)
+/* Experts whose sums a twin can keep. */
+#define CAUCUS_AUDIT_KEPT 16
 
 /* What is broken on purpose in a broken twin. */
 typedef enum caucus_audit_fault_kind {
@@ -36,6 +38,7 @@ typedef enum caucus_audit_fault_kind {
     CAUCUS_AUDIT_QUIET_LATER, /* a coordinator without noise on checks after the first epoch */
     CAUCUS_AUDIT_DRAW_AGAIN,  /* whoever is restored draws again what was drawn before */
     CAUCUS_AUDIT_EACH_WHOLE,  /* unit client: every phase spends what all of them may spend together */
+    CAUCUS_AUDIT_KEEP_SUMS,   /* the sums of a cycle go on into the next */
     CAUCUS_AUDIT_GO_BACK,     /* a client that answers, after a gap, what it has answered before */
     CAUCUS_AUDIT_UNPAID,      /* selections have all of epsilon, and a look is not paid for */
     CAUCUS_AUDIT_EACH_SHOWN,  /* unit client: every figure costs what all of them may cost together */

@@ -6,6 +6,8 @@
 #include "algo/coordinator.h"
 #include "plan/text/plan_walk.h"
 
+#include <string.h>
+
 caucus_rational caucus_audit_break_rate(caucus_rational rate, const caucus_audit_fault *fault) {
     if (fault->kind != CAUCUS_AUDIT_NOISE || rate.den == 0) /* 0/0: not used by this plan */
         return rate;
@@ -89,15 +91,25 @@ void caucus_audit_break_plan(caucus_plan *plan, const caucus_audit_fault *fault)
 
 caucus_status caucus_audit_decide(const caucus_audit_stage *stage, caucus_coordinator *coordinator) {
     const caucus_threshold before = coordinator->threshold;
-    const uint64_t selections = coordinator->selections;
+    const uint64_t epoch = caucus_coordinator_epoch(coordinator);
+    const caucus_audit_fault_kind kind = stage->fault.kind;
+    const bool sums = kind == CAUCUS_AUDIT_KEEP_SUMS;
+    int64_t cum[CAUCUS_AUDIT_KEPT];
+    if (sums)
+        memcpy(cum, coordinator->cum, stage->d * sizeof *cum);
+    const uint64_t renewals = coordinator->renewals;
     caucus_status status = caucus_coordinator_decide(coordinator);
-    if (status != CAUCUS_OK || coordinator->selections == selections)
+    if (status != CAUCUS_OK || caucus_coordinator_epoch(coordinator) == epoch)
         return status;
-    if (stage->fault.kind == CAUCUS_AUDIT_KEEP_EPOCH && coordinator->threshold.open) {
+    /* An epoch has ended, with a selection or with its cycle. */
+    const bool both = kind == CAUCUS_AUDIT_KEEP_EPOCH, open = coordinator->threshold.open;
+    if (open && (both || kind == CAUCUS_AUDIT_KEEP_Q))
         coordinator->threshold.q = before.q;
+    if (open && (both || kind == CAUCUS_AUDIT_KEEP_THETA))
         coordinator->threshold.theta = before.theta;
-    }
-    if (stage->fault.kind == CAUCUS_AUDIT_QUIET_LATER)
+    if (sums && coordinator->renewals > renewals)
+        memcpy(coordinator->cum, cum, stage->d * sizeof *cum);
+    if (kind == CAUCUS_AUDIT_QUIET_LATER)
         coordinator->plan = stage->quiet;
     return CAUCUS_OK;
 }

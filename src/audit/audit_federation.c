@@ -80,8 +80,12 @@ static bool is_what_it_says(const caucus_audit_stage *s) {
     const caucus_audit_federation *a = &s->setting;
     if (a->plan != NULL)
         return true;
+    if (s->fault.kind == CAUCUS_AUDIT_KEEP_SUMS && s->plan->settings.experts > CAUCUS_AUDIT_KEPT)
+        return false;
     bool trees = (a->convex || a->trust == CAUCUS_TRUST_PAPER_LOCAL) && caucus_audit_phases(s);
-    uint32_t switches = a->losses != CAUCUS_AUDIT_EDGE ? 0 : a->around == CAUCUS_AUDIT_AT && !a->front_load ? 1 : 2;
+    /* Later epochs are those of later cycles where there are any. */
+    const bool once = (a->around == CAUCUS_AUDIT_AT && !a->front_load) || a->renew != 0;
+    uint32_t switches = a->losses != CAUCUS_AUDIT_EDGE ? 0 : once ? 1 : 2;
     return (a->delta <= 0 || s->plan->guarantee.delta > 0) && (!a->past_phases || s->plan->stoch.past > 1) &&
            (!trees || (int)caucus_audit_learner(s)->trees == a->trees) && s->plan->svt.switches >= switches;
 }

@@ -190,6 +190,17 @@ static const caucus_audit_federation epochs_at_ratio = {SVT(SVT, 2, 3, 20, 2, 0,
 static const caucus_audit_federation growing = {SVT(SVT, 2, 3, 8, 2, 0, 2), .endless = true},
                                      growing_second = {SVT(SVT, 2, 3, 20, 2, 0, 4), .rho = 0.3,
                                                        .around = CAUCUS_AUDIT_SECOND, .lift = 0.25, .endless = true};
+/* Two cycles of two blocks: a loss of the first enters its one check and its one selection, and nothing of the second.
+ * Idle: the second check sees a cost only if q went on. At the threshold: a first check that keeps speaks for a high
+ * noisy threshold, a second one that fires for a low one, and where both have the same the loss pays twice; with a
+ * small rho, by which checks get most of epsilon, since that event shows no selection of the first cycle. Fires: all
+ * checks of the second and of a third cycle do, and their selections see the loss only if its sums went on. */
+static const caucus_audit_federation svt_renewed = {SVT(SVT, 2, 4, 20, 2, 0, 2), .rho = 0.05, .renew = 40,
+                                                    .around = CAUCUS_AUDIT_IDLE},
+                                     svt_renewed_at = {SVT(SVT, 2, 4, 52, 2, 0, 8), .rho = 1e-12, .renew = 104,
+                                                       .lift = 1},
+                                     svt_renewed_fires = {SVT(SVT, 2, 6, 20, 2, 0, 0), .renew = 40,
+                                                          .around = CAUCUS_AUDIT_FIRES};
 #define SVT_FRONT(more)                                                                                                \
     { SVT(SVT, 2, 3, 20, 2, 0, more), .front_load = true, .rho = 0.05 }
 #define SVT_BLOCK(more)                                                                                                \
@@ -224,6 +235,8 @@ static const caucus_audit_look a_look = {.epsilon = 1, .show = 0.25},
     { which, "stoch, trust nobody: asked again after a gap", 1, 0, quick, full, 0, &caucus_audit_gaps_family, NULL }
 #define CHOICES(which, text, eps, del, quick, full, setting)                                                           \
     { which, text, eps, del, quick, full, CAUCUS_AUDIT_CELLS(6), &caucus_audit_federation_family, &(setting) }
+#define CYCLES(which, text, eps, del, quick, full, setting)                                                            \
+    { which, text, eps, del, quick, full, CAUCUS_AUDIT_CELLS(8), &caucus_audit_federation_family, &(setting) }
 #define RATIOS(which, text, eps, del, quick, full, setting)                                                            \
     { which, text, eps, del, quick, full, 0, &caucus_audit_federation_family, &(setting) }
 
@@ -396,6 +409,22 @@ static const caucus_audit runs[] = {
     CHOICES(HALF_NOISE("svt-endless"), "Fed-SVT, thresholds that grow: choices", 2, 0, 50 * K, 400 * K, growing),
     CHOICES(WRONG("svt-endless", "quiet", QUIET_LATER, "quiet later checks"), "Fed-SVT, thresholds that grow: choices",
             2, 0, 50 * K, 400 * K, growing_second),
+    CHOICES(SOUND("svt-renew"), "Fed-SVT, two cycles: an idle second one", 2, 0, 100 * K, 1 * M, svt_renewed),
+    CHOICES(NOISE_125("svt-renew"), "Fed-SVT, two cycles: an idle second one", 2, 0, 0, 1 * M, svt_renewed),
+    CHOICES(HALF_NOISE("svt-renew"), "Fed-SVT, two cycles: an idle second one", 2, 0, 0, 400 * K, svt_renewed),
+    CHOICES(WRONG("svt-renew", "kept", KEEP_Q, "q kept"), "Fed-SVT, two cycles: an idle second one", 2, 0, 100 * K,
+            400 * K, svt_renewed),
+    CHOICES(SOUND("svt-renew-at"), "Fed-SVT, two cycles: both at the threshold", 2, 0, 50 * K, 1 * M, svt_renewed_at),
+    CHOICES(NOISE_150("svt-renew-at"), "Fed-SVT, two cycles: both at the threshold", 2, 0, 0, 1 * M, svt_renewed_at),
+    CHOICES(HALF_NOISE("svt-renew-at"), "Fed-SVT, two cycles: both at the threshold", 2, 0, 0, 400 * K, svt_renewed_at),
+    CHOICES(WRONG("svt-renew-at", "kept", KEEP_THETA, "threshold kept"), "Fed-SVT, two cycles: both at the threshold",
+            2, 0, 50 * K, 400 * K, svt_renewed_at),
+    CYCLES(SOUND("svt-renew-fires"), "Fed-SVT, three cycles: later ones fire", 2, 0, 200 * K, 1 * M, svt_renewed_fires),
+    CYCLES(NOISE_150("svt-renew-fires"), "Fed-SVT, three cycles: later ones fire", 2, 0, 0, 1 * M, svt_renewed_fires),
+    CYCLES(HALF_NOISE("svt-renew-fires"), "Fed-SVT, three cycles: later ones fire", 2, 0, 0, 400 * K,
+           svt_renewed_fires),
+    CYCLES(WRONG("svt-renew-fires", "kept", KEEP_SUMS, "sums kept"), "Fed-SVT, three cycles: later ones fire", 2, 0,
+           200 * K, 1 * M, svt_renewed_fires),
     CHOICES(SOUND("svt-protocol-paper"), "Fed-SVT, protocol paper: choices", 2, 0, 100 * K, 1 * M, svt_wire),
     CHOICES(NOISE_125("svt-protocol-paper"), "Fed-SVT, protocol paper: choices", 2, 0, 0, 1 * M, svt_wire),
     CHOICES(HALF_NOISE("svt-protocol-paper"), "Fed-SVT, protocol paper: choices", 2, 0, 50 * K, 400 * K, svt_wire),
@@ -429,6 +458,8 @@ static const caucus_audit runs[] = {
     CHOICES(SOUND("hedge-renew"), "Fed-Hedge in two cycles: choices", 1, 0, 100 * K, 1 * M, renewed),
     CHOICES(NOISE_125("hedge-renew"), "Fed-Hedge in two cycles: choices", 1, 0, 0, 2 * M, renewed),
     CHOICES(HALF_NOISE("hedge-renew"), "Fed-Hedge in two cycles: choices", 1, 0, 100 * K, 400 * K, renewed),
+    CHOICES(WRONG("hedge-renew", "kept", KEEP_SUMS, "sums kept"), "Fed-Hedge in two cycles: choices", 1, 0, 100 * K,
+            400 * K, renewed),
     CHOICES(SOUND("hedge-delta"), "Fed-Hedge, delta 0.01: choices", 1, 0.01, 200 * K, 1 * M, hedge_delta),
     CHOICES(HALF_NOISE("hedge-delta"), "Fed-Hedge, delta 0.01: choices", 1, 0.01, 100 * K, 400 * K, hedge_delta),
 };

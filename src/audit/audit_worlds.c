@@ -24,9 +24,11 @@ static double head_start(const caucus_audit_stage *s) {
     return fmax(0, fmin(edge(s, 0) / 2, (double)s->records - edge(s, 0) - reach(s)));
 }
 
-/* EDGE: what all losses of a block without the replaced one add up to, for expert y, in losses. */
-static double total(const caucus_audit_stage *s, uint64_t block, uint32_t y) {
+/* EDGE: what all losses of a block without the replaced one add up to, for expert y, in losses. In a run that renews
+ * itself every cycle is alike. */
+static double total(const caucus_audit_stage *s, uint64_t number, uint32_t y) {
     const uint64_t switches = s->plan->svt.switches;
+    const uint64_t block = s->setting.renew != 0 ? number % (s->setting.renew / s->plan->settings.interval) : number;
     if (s->setting.losses != CAUCUS_AUDIT_EDGE)
         return 0;
     switch (s->setting.around) {

@@ -41,9 +41,15 @@ for name, part in {'knorm': .9, 'vote': .9, 'shortlist': .9, 'flip': .9, 'expone
                    'check-fires': .9, 'check-silent': .9, 'epochs-refresh': .9, 'epochs-restart': .9, 'laplace-d': .8,
                    'noisy-min': .65, 'stoch-flip': .9, 'stoch-longest': .9, 'stoch-evaluate': .8, 'stoch-client': .85,
                    'own-pace': .75, 'show-loss': .85, 'svt': .8, 'trees-root': .8, 'trees-right': .8,
-                   'past-phases': .7, 'hedge': .75, 'hedge-renew': .7, 'gauss': .5}.items():
+                   'past-phases': .7, 'hedge': .75, 'hedge-renew': .7, 'svt-renew': .7,
+                   'svt-renew-at': .65, 'svt-renew-fires': .7, 'gauss': .5}.items():
     assert by_name[name]['expect'] == 'not refuted', name
     at_least(name, part * by_name[name]['claimed'])
+# Renewal: each of its rules has a twin that breaks it.
+for name, bound in {'svt-renew-kept': 2.1, 'svt-renew-at-kept': 2.3, 'svt-renew-fires-kept': 2.1,
+                    'hedge-renew-kept': 1.2}.items():
+    assert by_name[name]['expect'] == 'refuted', name
+    at_least(name, bound)
 broken = [a for a in audits if a['twin_of']]
 assert len(broken) >= 20 and all(a['expect'] == 'refuted' for a in broken)
 for word in ('half-noise', 'noise-1.25', 'kept', 'quiet', 'again', 'range-5'):
