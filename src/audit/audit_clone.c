@@ -35,12 +35,17 @@ caucus_plan *caucus_audit_clone(const caucus_plan *plan) {
     caucus_plan *to = copy_of(plan, sizeof *plan);
     if (to == NULL)
         return NULL;
+    /* Names are for people, and belong to the plan that is audited: an audit's runs have none. */
+    to->names = to->federation = NULL;
+    to->label = NULL;
+    to->settings.names = to->settings.federation = NULL;
+    to->part = copy_of(plan->part, caucus_plan_ops_of(plan)->part_bytes);
     const size_t switches = plan->svt.switches, phases = plan->stoch.described;
     to->svt.threshold = copy_of(plan->svt.threshold, switches * sizeof *to->svt.threshold);
     to->svt.select_rate = copy_of(plan->svt.select_rate, switches * sizeof *to->svt.select_rate);
     to->stoch.phase = copy_of(plan->stoch.phase, phases * sizeof *to->stoch.phase);
     if ((switches > 0 && (to->svt.threshold == NULL || to->svt.select_rate == NULL)) ||
-        (phases > 0 && to->stoch.phase == NULL)) {
+        (phases > 0 && to->stoch.phase == NULL) || (plan->part != NULL && to->part == NULL)) {
         caucus_plan_free(to);
         return NULL;
     }

@@ -77,9 +77,13 @@ caucus_status caucus_keys_read_list(const char *path, const char *field, caucus_
     if (!file)
         return caucus_fail_path(ret_error, CAUCUS_E_PATH, field, path);
     caucus_relay_entry *list = calloc(CAUCUS_RELAYS_MAX, sizeof *list);
+    if (!list) {
+        fclose(file);
+        return caucus_fail_memory(ret_error, field);
+    }
     uint32_t count = 0, number = 0;
     char line[256];
-    caucus_status status = list ? CAUCUS_OK : caucus_fail_memory(ret_error, field);
+    caucus_status status = CAUCUS_OK;
     while (status == CAUCUS_OK && next_line(file, line, sizeof line)) {
         number++;
         if (line[strspn(line, " \t")] == '\0' || line[0] == '#')

@@ -96,8 +96,9 @@ caucus_played_bound caucus_bound_played(const caucus_plan *plan, const caucus_ad
         ret.fit = fit_of_growing(plan, adversary);
         ret.uncapped = caucus_svt_bound_after(plan, adversary->rounds);
     } else if (caucus_plan_is_endless(plan) && s->renew != 0 && plan->bound_kind == CAUCUS_BOUND_EXPECTATION) {
+        const uint64_t cycles = (adversary->rounds + s->renew - 1) / s->renew;
         ret.fit = CAUCUS_BOUND_FIT_HOLDS; /* hedge: whatever was fixed in advance */
-        ret.uncapped = plan->bound_uncapped * (double)((adversary->rounds + s->renew - 1) / s->renew);
+        ret.uncapped = plan->bound_uncapped * (double)cycles;
     } else {
         return ret;
     }

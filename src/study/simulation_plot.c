@@ -201,6 +201,8 @@ static caucus_status draw_strips(caucus_text *s, const caucus_outcome *o, caucus
 
 /* Expert 3 is the same one in all runs: it has a name, or the losses are a file's. */
 static bool same_experts(const caucus_outcome *o) {
+    if (o->result == NULL || o->count == 0)
+        return false;
     const char *names = o->result[0].plan->settings.names;
     for (size_t i = 0; i < o->count; i++) {
         const char *own = o->result[i].plan->settings.names;

@@ -121,6 +121,17 @@ assert less['twin_of'] == half['twin_of'] == 'plan' and half['finding'] == 'refu
 END
 then pass "a plan"; else fail "a plan (exit code $code)"; cat small.json large.out err; fi
 
+# Names of experts and of the federation belong to the plan: what is audited is the plan without them.
+code=0
+for words in "--names a,b,c" "--federation home"; do
+    rm -f named.yaml
+    "$CAUCUS" plan $plan --rounds 16 $words --write named.yaml >out 2>err || fail "a plan with $words"
+    audit --plan named.yaml --trials 20000 --threads 1 --format json >named.json 2>err || code=$?
+    sed '/"hash"/d' small.json >small.same
+    sed '/"hash"/d' named.json | cmp - small.same || code=1
+done
+[ "$code" -eq 0 ] && pass "a plan with names" || fail "a plan with names (exit code $code): $(cat err)"
+
 # Outside programs. The data set is one bit; the program answers with the truth with probability p.
 cat >response.py <<'END'
 import random, sys

@@ -325,13 +325,15 @@ void caucus_relays_wake(caucus_relays *r) {
 static caucus_status open_peers(caucus_relays *r, caucus_error *ret_error) {
     const caucus_server_settings *set = &r->server->set;
     caucus_relay_entry *list = NULL;
-    caucus_status status = caucus_keys_read_list(set->relays.list, "relays", &list, &r->peers, ret_error);
+    const caucus_status status = caucus_keys_read_list(set->relays.list, "relays", &list, &r->peers, ret_error);
     if (status != CAUCUS_OK)
         return status;
     r->peer = calloc(r->peers, sizeof *r->peer);
-    if (!r->peer)
-        status = caucus_fail_memory(ret_error, "relays");
-    for (uint32_t i = 0; status == CAUCUS_OK && i < r->peers; i++) {
+    if (!r->peer) {
+        free(list);
+        return caucus_fail_memory(ret_error, "relays");
+    }
+    for (uint32_t i = 0; i < r->peers; i++) {
         caucus_relays_peer *p = &r->peer[i];
         p->entry = list[i];
         p->about.relay = list[i].number;
@@ -341,7 +343,7 @@ static caucus_status open_peers(caucus_relays *r, caucus_error *ret_error) {
         caucus_subject(&p->about, true, p->entry.number, p->up);
     }
     free(list);
-    return status;
+    return CAUCUS_OK;
 }
 
 caucus_status caucus_relays_open(caucus_server *s, caucus_error *ret_error) {
