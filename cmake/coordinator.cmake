@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The coordinator, for the program and the tests; not installed: its store (SQLite, PostgreSQL), dial, relay, net,
 # study.
-caucus_sources(coordinator_sources dial relay net net/pace net/page net/relay net/relays net/waits study
+caucus_sources(coordinator_sources dial relay net net/pace net/page net/hub net/relay net/waits study
                store/coordinator)
 if(LIBPQ_FOUND)
     caucus_sources(postgres_sources store/postgres)

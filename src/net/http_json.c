@@ -97,7 +97,7 @@ static void put_spent(const caucus_server_status *s, caucus_json *j) {
 
 /* null: there are none. */
 static void put_relays(const caucus_server_status *s, caucus_json *j) {
-    const caucus_relays_status *r = &s->relays;
+    const caucus_hub_status *r = &s->relays;
     if (r->count == 0) {
         caucus_json_null(j, "relays");
         return;

@@ -59,7 +59,7 @@ void caucus_server_wake(caucus_server *s) {
     for (uint32_t i = 0; i < s->loops; i++)
         if (s->loop[i])
             (void)!write(s->loop[i]->wake, &once, sizeof once);
-    caucus_relays_wake(s->relays);
+    caucus_hub_wake(s->relays);
     if (s->relay)
         caucus_relay_wake(s->relay);
     errno = before;
@@ -224,7 +224,7 @@ static caucus_status open_parts(caucus_server *s, caucus_error *ret_error) {
     if (status == CAUCUS_OK && s->relay) /* nobody is listened to before the coordinator has been heard */
         status = caucus_relay_begin(s->relay, s, ret_error);
     if (status == CAUCUS_OK && !s->relay)
-        status = caucus_relays_open(s, ret_error);
+        status = caucus_hub_open(s, ret_error);
     if (status == CAUCUS_OK && !s->relay)
         status = caucus_step_reserve(s, ret_error);
     if (status == CAUCUS_OK)
@@ -278,7 +278,7 @@ void caucus_server_close(caucus_server *s) {
         if (s->listener[i] >= 0)
             close(s->listener[i]);
     }
-    caucus_relays_close(s->relays);
+    caucus_hub_close(s->relays);
     s->relays = NULL;
     free(s->placed);
     caucus_step_close(s);
@@ -313,7 +313,7 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failed = 0;
     caucus_status beside = s->relay    ? caucus_relay_run(s->relay, ret_error)
-                           : s->relays ? caucus_relays_run(s->relays, ret_error)
+                           : s->relays ? caucus_hub_run(s->relays, ret_error)
                                        : CAUCUS_OK;
     for (uint32_t i = 0; failed == 0 && beside == CAUCUS_OK && i < s->loops; i++) {
         failed = pthread_create(&s->loop[i]->thread, NULL, caucus_loop_run, s->loop[i]);
@@ -327,7 +327,7 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
     for (uint32_t i = 0; i < s->loops; i++)
         if (s->loop[i]->running)
             pthread_join(s->loop[i]->thread, NULL);
-    caucus_relays_end(s->relays);
+    caucus_hub_end(s->relays);
     if (s->relay)
         caucus_relay_end_run(s->relay);
     caucus_loop_tell_held_back(s, UINT64_MAX);
@@ -415,7 +415,7 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     ret->steps_decided = ret->now.serial;
     caucus_waits_status(s, ret);
     if (s->relays)
-        caucus_relays_get_status(s->relays, &ret->relays, ret->relay, CAUCUS_RELAYS_LISTED);
+        caucus_hub_get_status(s->relays, &ret->relays, ret->relay, CAUCUS_RELAYS_LISTED);
     compare_with_paper(s, ret);
 }
 

@@ -11,8 +11,8 @@
 
 #include <caucus/coordinator.h>
 
+#include "net/hub/hub.h"
 #include "net/refusals.h"
-#include "net/relays/relays.h"
 #include "store/budget.h"
 #include "store/coordinator/store.h"
 
@@ -49,10 +49,10 @@ typedef struct caucus_server_settings {
     bool stay;                /* after that, go on answering who was away, until stopped */
     void (*over)(void *user); /* stay: called once, when it would have ended; from any thread */
     void *over_user;
-    caucus_relays_settings relays; /* line.url NULL: none */
-    struct caucus_relay *relay;    /* this is a relay, not a coordinator (net/relay/relay.h); NULL: it is none */
-    caucus_budget budget;          /* the ledger that runs on the same data share; no path: none */
-    const char *name;              /* of the run in the ledger; NULL = "live" */
+    caucus_hub_settings relays; /* line.url NULL: none */
+    struct caucus_relay *relay; /* this is a relay, not a coordinator (net/relay/relay.h); NULL: it is none */
+    caucus_budget budget;       /* the ledger that runs on the same data share; no path: none */
+    const char *name;           /* of the run in the ledger; NULL = "live" */
     uint32_t hello_ms,
         stall_ms;       /* a stranger's time to say who it is (0 = 10 s); a frame's, from its first byte (0 = 30 s) */
     bool ignore_claims; /* go on although clients have heard more than is committed: a person knows better */
@@ -112,7 +112,7 @@ typedef struct caucus_server_status {
     uint32_t looks;                     /* entries of `look`, the latest first */
     caucus_look look[CAUCUS_LOOKS];     /* what was shown of the losses, phase by phase */
     uint64_t scalars_up, scalars_paper; /* received, and what the paper's protocol would have sent by now */
-    caucus_relays_status relays;        /* count 0: there are none */
+    caucus_hub_status relays;           /* count 0: there are none */
     caucus_relay_status relay[CAUCUS_RELAYS_LISTED];          /* the first of them, one by one */
     double seconds_in_step, deadline_seconds, uptime_seconds; /* tenths: what took how long is nobody's business */
 } caucus_server_status;

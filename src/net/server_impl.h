@@ -106,7 +106,7 @@ struct caucus_server {
         off_t size;
     } shared;
 
-    caucus_relays *relays;      /* NULL: none */
+    caucus_hub *relays;         /* NULL: none */
     struct caucus_relay *relay; /* this is a relay: the machine is a follower, store and ledger are NULL */
 
     pthread_mutex_t lock; /* guards from here to the next remark; the machine: see above */

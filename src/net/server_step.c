@@ -66,7 +66,7 @@ static void publish(caucus_server *s) {
         caucus_waits_recount(s);
     else
         atomic_store(&s->waits.answered, 0);
-    caucus_relays_published(s->relays);
+    caucus_hub_published(s->relays);
     uint64_t before = atomic_load_explicit(&s->committed, memory_order_relaxed);
     atomic_store_explicit(&s->committed, now->serial + 1, memory_order_release);
     set_timer(s);
@@ -164,7 +164,7 @@ static void decide(caucus_server *s) {
         caucus_step_give_up(s, status, &error);
         return;
     }
-    caucus_relays_decided(s->relays);
+    caucus_hub_decided(s->relays);
     if (caucus_coordinator_selections(s->machine) > selections || now->epoch > before.epoch || /* a link may end, too */
         now->ask == CAUCUS_ASK_NOTHING)
         atomic_store(&s->wipe_due, true);
@@ -359,7 +359,7 @@ caucus_taken caucus_step_take_session(caucus_loop *loop, uint32_t client) {
         pthread_mutex_unlock(&having->lock); /* not taken: somebody has come or gone in between */
     }
     if (from != 0)
-        caucus_relays_moved(s->relays, from, client, ret.before);
+        caucus_hub_moved(s->relays, from, client, ret.before);
     return ret;
 }
 

@@ -195,7 +195,7 @@ static void say_revoked(look *l, uint32_t client, bool on) {
     l->changed = true;
     set_now(s, client, REVOKED, on);
     if (on && s->placed && s->placed[client - 1] != 0)
-        caucus_relays_remove(s->relays, client, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REVOKED_TEXT);
+        caucus_hub_remove(s->relays, client, CAUCUS_REFUSAL_IDENTITY, CAUCUS_REVOKED_TEXT);
     if (on && atomic_load(&s->session[client - 1]) == 0)
         caucus_waits_expects_not(s, client);
     caucus_server_log(s, 1,

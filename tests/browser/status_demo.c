@@ -186,8 +186,8 @@ static void presence(uint32_t index, uint8_t value) {
 
 static void have_relays(uint32_t count) {
     pthread_mutex_lock(&server.lock);
-    caucus_relays_status *all = &server.status.relays;
-    *all = (caucus_relays_status){.count = count, .here = count - 1, .clients = clients, .up = true};
+    caucus_hub_status *all = &server.status.relays;
+    *all = (caucus_hub_status){.count = count, .here = count - 1, .clients = clients, .up = true};
     for (uint32_t i = 0; i < count && i < CAUCUS_RELAYS_LISTED; i++) {
         const bool here = i + 1 < count;
         server.status.relay[i] =

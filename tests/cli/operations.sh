@@ -65,8 +65,8 @@ for name in re.findall(r'\bcounter\(to, "(\w+)"', metrics):
 
 # The coordinator's log.
 server = source("net/watch.c", "net/descriptors.c", "net/loop.c", "net/loop_input.c", "net/loop_output.c",
-                "net/loop_log.c", "net/server.c", "net/server_step.c", "net/server_claims.c", "net/relays/relays.c",
-                "net/relays/relays_place.c", "net/relay/relay.c", "net/relay/relay_begin.c", "net/relay/relay_hear.c",
+                "net/loop_log.c", "net/server.c", "net/server_step.c", "net/server_claims.c", "net/hub/hub.c",
+                "net/hub/hub_place.c", "net/relay/relay.c", "net/relay/relay_begin.c", "net/relay/relay_hear.c",
                 "net/relay/relay_place.c")
 of = r"\s*(?:s|[rb]->server),"
 log = [next(literals(call)) for call in calls(server, "caucus_server_log") if re.match(of + " [012],", call)]

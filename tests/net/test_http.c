@@ -345,7 +345,7 @@ static void count_keys(const char *json, unsigned seen[ALLOWED]) {
 
 /* Two relays, of which the second is away. */
 static void fill_relays(void) {
-    server.status.relays = (caucus_relays_status){
+    server.status.relays = (caucus_hub_status){
         .count = 2, .here = 1, .clients = 4, .accepted = 30, .stale = 2, .refused = 1, .reports = 55, .up = true};
     server.status.relay[0] =
         (caucus_relay_status){.number = 1, .here = true, .clients = 4, .accepted = 21, .stale = 2, .durable = 20};

@@ -442,12 +442,12 @@ static int open_all(serving *s) {
     set->client_ca = s->value[OPTION_CLIENT_CA];
     set->revoked = s->value[OPTION_REVOKED];
     set->excused = s->value[OPTION_EXCUSED];
-    set->relays = (caucus_relays_settings){.line = {.url = s->value[OPTION_NATS],
-                                                    .ca = s->value[OPTION_NATS_CA],
-                                                    .seed = s->value[OPTION_NATS_KEY],
-                                                    .name = "caucus coordinator"},
-                                           .list = s->value[OPTION_RELAYS],
-                                           .key = s->value[OPTION_RELAY_KEY]};
+    set->relays = (caucus_hub_settings){.line = {.url = s->value[OPTION_NATS],
+                                                 .ca = s->value[OPTION_NATS_CA],
+                                                 .seed = s->value[OPTION_NATS_KEY],
+                                                 .name = "caucus coordinator"},
+                                        .list = s->value[OPTION_RELAYS],
+                                        .key = s->value[OPTION_RELAY_KEY]};
     set->name = s->value[OPTION_NAME] ? s->value[OPTION_NAME] : caucus_plan_federation(s->plan);
     status = caucus_log_open("serve", s->quiet ? CAUCUS_LOG_ERROR : (caucus_log_level)s->log_level, s->log_json,
                              &s->log, &error);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* relays_place.c: clients that come to a relay, and those that leave it. See relays.h.
+/* hub_place.c: clients that come to a relay, and those that leave it. See hub.h.
  *
  * A relay asks for its clients' places in batches. Each is judged as at a listener of this process: is it on the
  * list of the revoked, has it heard more than is committed. Who is placed is told what has been counted of it (so
  * that the relay counts as this machine would) and what of that is durable (so that the client is told no more). */
-#include "net/relays/relays_impl.h"
+#include "net/hub/hub_impl.h"
 
 #include <stdlib.h>
 
@@ -44,7 +44,7 @@ static void judge(caucus_server *s, place *p) {
 }
 
 /* All locks are held: it has the place from now on. */
-static void take_place(caucus_server *s, const caucus_relays_peer *peer, place *p) {
+static void take_place(caucus_server *s, const caucus_hub_peer *peer, place *p) {
     bool has;
     p->session = (atomic_fetch_add(&s->sessions, 1) + 1) * CAUCUS_LOOPS_MAX;
     p->before = atomic_exchange(&s->session[p->client - 1], p->session);
@@ -62,14 +62,14 @@ static void take_place(caucus_server *s, const caucus_relays_peer *peer, place *
 }
 
 /* Whoever had the place is told. */
-static void tell_before(caucus_relays *r, const place *p, bool *wake) {
+static void tell_before(caucus_hub *r, const place *p, bool *wake) {
     static const char text[] = "the same client has connected again";
     if (p->before == 0)
         return;
     if (p->relay_before == 0)
         *wake = true; /* it is connected here, and finds out by its number */
     else
-        caucus_relays_out(r, p->relay_before, p->client, p->before, CAUCUS_REFUSAL_ELSEWHERE, text);
+        caucus_hub_out(r, p->relay_before, p->client, p->before, CAUCUS_REFUSAL_ELSEWHERE, text);
 }
 
 static void put_placed(caucus_saying *say, const place *p) {
@@ -86,7 +86,7 @@ static void put_placed(caucus_saying *say, const place *p) {
     caucus_saying_put_text(say, p->text ? p->text : "");
 }
 
-static void place_all(caucus_relays *r, caucus_relays_peer *peer, place *list, uint32_t count) {
+static void place_all(caucus_hub *r, caucus_hub_peer *peer, place *list, uint32_t count) {
     caucus_server *s = r->server;
     bool wake = false;
     for (uint32_t i = 0; i < count; i++)
@@ -108,9 +108,9 @@ static void place_all(caucus_relays *r, caucus_relays_peer *peer, place *list, u
         /* It has taken the place of another connection at the same relay: then that one is counted already. */
         atomic_fetch_add(&peer->clients, 1);
         if (list[i].relay_before != 0)
-            caucus_relays_uncount(r, list[i].relay_before);
+            caucus_hub_uncount(r, list[i].relay_before);
     }
-    caucus_relays_say(r, peer);
+    caucus_hub_say(r, peer);
     for (uint32_t i = 0; i < count; i++)
         if (list[i].code == 0)
             caucus_waits_joined(s->loop[0], list[i].client, list[i].serial);
@@ -119,7 +119,7 @@ static void place_all(caucus_relays *r, caucus_relays_peer *peer, place *list, u
     caucus_step_joined(s);
 }
 
-void caucus_relays_place(caucus_relays *r, caucus_relays_peer *peer, caucus_hearing *message) {
+void caucus_hub_place(caucus_hub *r, caucus_hub_peer *peer, caucus_hearing *message) {
     const uint32_t count = (uint32_t)caucus_hearing_get(message, 4);
     message->failed = message->failed || count > PLACES_MAX;
     place *list = message->failed ? NULL : calloc(count + 1, sizeof *list);
@@ -143,15 +143,15 @@ static void give_up_place(caucus_server *s, uint32_t client) {
     atomic_fetch_sub(&s->present, 1);
 }
 
-void caucus_relays_remove(caucus_relays *r, uint32_t client, uint8_t code, const char *text) {
+void caucus_hub_remove(caucus_hub *r, uint32_t client, uint8_t code, const char *text) {
     caucus_server *s = r->server;
     const uint16_t relay = s->placed[client - 1];
-    caucus_relays_out(r, relay, client, atomic_load(&s->session[client - 1]), code, text);
+    caucus_hub_out(r, relay, client, atomic_load(&s->session[client - 1]), code, text);
     give_up_place(s, client);
-    caucus_relays_uncount(r, relay);
+    caucus_hub_uncount(r, relay);
 }
 
-void caucus_relays_left(caucus_relays *r, caucus_relays_peer *peer, caucus_hearing *message) {
+void caucus_hub_left(caucus_hub *r, caucus_hub_peer *peer, caucus_hearing *message) {
     caucus_server *s = r->server;
     const uint32_t count = (uint32_t)caucus_hearing_get(message, 4);
     pthread_mutex_lock(&s->lock);
@@ -176,7 +176,7 @@ void caucus_relays_left(caucus_relays *r, caucus_relays_peer *peer, caucus_heari
     caucus_loop_gone(s);
 }
 
-void caucus_relays_displace(caucus_relays *r, caucus_relays_peer *peer) {
+void caucus_hub_displace(caucus_hub *r, caucus_hub_peer *peer) {
     caucus_server *s = r->server;
     pthread_mutex_lock(&s->lock);
     caucus_step_hold_loops(s);

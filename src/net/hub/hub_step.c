@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* relays_step.c: what a partial does to the step in hand. See relays.h and server_step.c. */
-#include "net/relays/relays_impl.h"
+/* hub_step.c: what a partial does to the step in hand. See hub.h and server_step.c. */
+#include "net/hub/hub_impl.h"
 
 #include <inttypes.h>
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* relays_impl.h: what the parts of relays.h share.
+/* hub_impl.h: what the parts of hub.h share.
  * layer: net
  *
- *   relays.c          sessions, their clocks, what is said to everybody
- *   relays_place.c    who comes to a relay and who leaves it
- *   relays_partial.c  partials
- *   relays_step.c     what they do to the step in hand */
-#ifndef CAUCUS_NET_RELAYS_RELAYS_IMPL_H
-#define CAUCUS_NET_RELAYS_RELAYS_IMPL_H
+ *   hub.c          sessions, their clocks, what is said to everybody
+ *   hub_place.c    who comes to a relay and who leaves it
+ *   hub_partial.c  partials
+ *   hub_step.c     what they do to the step in hand */
+#ifndef CAUCUS_NET_HUB_HUB_IMPL_H
+#define CAUCUS_NET_HUB_HUB_IMPL_H
 
+#include "net/hub/hub.h"
 #include "net/loop.h"
-#include "net/relays/relays.h"
 #include "relay/saying.h"
 
 /* A relay. But for what is said below it belongs to the thread. */
-typedef struct caucus_relays_peer {
+typedef struct caucus_hub_peer {
     caucus_relay_entry entry;
     caucus_seal_about about;
     caucus_seal seal, next_seal; /* in force; of a greeting that was answered meanwhile */
@@ -31,26 +31,26 @@ typedef struct caucus_relays_peer {
     uint8_t *partial;          /* the pieces so far */
     size_t partial_size, partial_used;
     uint64_t partial_n;
-    _Atomic bool shown_here; /* for caucus_relays_get_status(), from here on */
+    _Atomic bool shown_here; /* for caucus_hub_get_status(), from here on */
     _Atomic uint32_t clients;
     _Atomic uint64_t accepted, stale, refused, shown_durable;
-} caucus_relays_peer;
+} caucus_hub_peer;
 
 /* Somebody has no place there any more: to be told by the thread. */
-typedef struct caucus_relays_notice {
-    struct caucus_relays_notice *next;
+typedef struct caucus_hub_notice {
+    struct caucus_hub_notice *next;
     uint16_t relay;
     uint32_t client;
     uint64_t session;
     uint8_t code;
     char text[96];
-} caucus_relays_notice;
+} caucus_hub_notice;
 
-struct caucus_relays {
+struct caucus_hub {
     caucus_server *server;
     caucus_line *line;
     caucus_seal_owner owner;
-    caucus_relays_peer *peer;
+    caucus_hub_peer *peer;
     uint32_t peers;
     caucus_saying say;
     uint64_t sessions; /* given out to relays by this process */
@@ -58,22 +58,22 @@ struct caucus_relays {
     bool running;
     _Atomic bool ending;
     pthread_mutex_t notice_lock;
-    caucus_relays_notice *notice, **notice_last;
+    caucus_hub_notice *notice, **notice_last;
     _Atomic uint64_t reports, cut_off;
 };
 
-/** Send what is in relays->say to this relay. */
-void caucus_relays_say(caucus_relays *relays, caucus_relays_peer *peer);
+/** Send what is in hub->say to this relay. */
+void caucus_hub_say(caucus_hub *hub, caucus_hub_peer *peer);
 /** It has sent what no relay sends: hear it no more. */
-void caucus_relays_bar(caucus_relays *relays, caucus_relays_peer *peer, const char *why);
+void caucus_hub_bar(caucus_hub *hub, caucus_hub_peer *peer, const char *why);
 
-void caucus_relays_place(caucus_relays *relays, caucus_relays_peer *peer, caucus_hearing *message);
-void caucus_relays_left(caucus_relays *relays, caucus_relays_peer *peer, caucus_hearing *message);
+void caucus_hub_place(caucus_hub *hub, caucus_hub_peer *peer, caucus_hearing *message);
+void caucus_hub_left(caucus_hub *hub, caucus_hub_peer *peer, caucus_hearing *message);
 /** All of its clients are away. */
-void caucus_relays_displace(caucus_relays *relays, caucus_relays_peer *peer);
-void caucus_relays_partial(caucus_relays *relays, caucus_relays_peer *peer, caucus_hearing *message);
+void caucus_hub_displace(caucus_hub *hub, caucus_hub_peer *peer);
+void caucus_hub_partial(caucus_hub *hub, caucus_hub_peer *peer, caucus_hearing *message);
 /** One client less is placed at this relay. */
-void caucus_relays_uncount(caucus_relays *relays, uint16_t relay);
-void caucus_relays_forget_partial(caucus_relays_peer *peer);
+void caucus_hub_uncount(caucus_hub *hub, uint16_t relay);
+void caucus_hub_forget_partial(caucus_hub_peer *peer);
 
 #endif

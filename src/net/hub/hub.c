@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* relays.c: sessions with relays, and what all of them are told. See relays.h. */
-#include "net/relays/relays_impl.h"
+/* hub.c: sessions with relays, and what all of them are told. See hub.h. */
+#include "net/hub/hub_impl.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -18,19 +18,19 @@
 #define SILENT_NS (10u * (uint64_t)SECOND_NS)
 #define TURN_MS 200
 
-static caucus_relays_peer *find(caucus_relays *r, uint16_t number) {
+static caucus_hub_peer *find(caucus_hub *r, uint16_t number) {
     for (uint32_t i = 0; i < r->peers; i++)
         if (r->peer[i].entry.number == number)
             return &r->peer[i];
     return NULL;
 }
 
-void caucus_relays_say(caucus_relays *r, caucus_relays_peer *p) {
+void caucus_hub_say(caucus_hub *r, caucus_hub_peer *p) {
     (void)caucus_saying_send(&r->say, &p->seal, r->line, p->down);
 }
 
-void caucus_relays_uncount(caucus_relays *r, uint16_t relay) {
-    caucus_relays_peer *p = find(r, relay);
+void caucus_hub_uncount(caucus_hub *r, uint16_t relay) {
+    caucus_hub_peer *p = find(r, relay);
     if (p)
         atomic_fetch_sub(&p->clients, 1);
 }
@@ -38,7 +38,7 @@ void caucus_relays_uncount(caucus_relays *r, uint16_t relay) {
 /* ---- what is announced ---- */
 
 /* Under `lock`: how far this is. */
-static void put_news(caucus_relays *r, const caucus_relays_peer *p, uint64_t committed, bool started) {
+static void put_news(caucus_hub *r, const caucus_hub_peer *p, uint64_t committed, bool started) {
     const caucus_announcement last = caucus_history_get(&r->server->history, committed - 1);
     caucus_saying_put(&r->say, committed, 8);
     caucus_saying_put(&r->say, started, 1);
@@ -46,7 +46,7 @@ static void put_news(caucus_relays *r, const caucus_relays_peer *p, uint64_t com
     caucus_saying_put_announcement(&r->say, &last);
 }
 
-static void tell_news(caucus_relays *r, caucus_relays_peer *p, bool first) {
+static void tell_news(caucus_hub *r, caucus_hub_peer *p, bool first) {
     caucus_server *s = r->server;
     uint64_t cost_next, sums_next;
     caucus_saying_begin(&r->say, first ? CAUCUS_SAY_STATE : CAUCUS_SAY_NEWS);
@@ -61,14 +61,14 @@ static void tell_news(caucus_relays *r, caucus_relays_peer *p, bool first) {
     }
     put_news(r, p, committed, started);
     pthread_mutex_unlock(&s->lock);
-    caucus_relays_say(r, p);
+    caucus_hub_say(r, p);
     p->told = committed;
     p->told_started = started;
     p->news_ns = caucus_clock_ns();
 }
 
 /* Announcements from a serial on, as many as fit in a message. */
-static void tell_history(caucus_relays *r, caucus_relays_peer *p, caucus_hearing *message) {
+static void tell_history(caucus_hub *r, caucus_hub_peer *p, caucus_hearing *message) {
     caucus_server *s = r->server;
     uint64_t from = caucus_hearing_get(message, 8);
     uint32_t count = 0;
@@ -89,21 +89,21 @@ static void tell_history(caucus_relays *r, caucus_relays_peer *p, caucus_hearing
     }
     pthread_mutex_unlock(&s->lock);
     caucus_saying_set(&r->say, at, count, 4);
-    caucus_relays_say(r, p);
+    caucus_hub_say(r, p);
 }
 
 /* ---- sessions ---- */
 
-static void end_session(caucus_relays *r, caucus_relays_peer *p) {
+static void end_session(caucus_hub *r, caucus_hub_peer *p) {
     if (p->here)
-        caucus_relays_displace(r, p);
-    caucus_relays_forget_partial(p);
+        caucus_hub_displace(r, p);
+    caucus_hub_forget_partial(p);
     caucus_seal_end(&p->seal);
     p->answered = p->here = false;
     atomic_store(&p->shown_here, false);
 }
 
-void caucus_relays_bar(caucus_relays *r, caucus_relays_peer *p, const char *why) {
+void caucus_hub_bar(caucus_hub *r, caucus_hub_peer *p, const char *why) {
     caucus_server_log(r->server, 0, "relay %u is cut off: %s", p->entry.number, why);
     atomic_fetch_add(&r->cut_off, 1);
     p->barred = true;
@@ -112,7 +112,7 @@ void caucus_relays_bar(caucus_relays *r, caucus_relays_peer *p, const char *why)
 
 /* Somebody says that it is this relay, and that a session begins. It may be an old greeting that somebody repeats: the
  * session that is in force stays so until the new one proves that it is alive, so the answer is kept beside it. */
-static void greeted(caucus_relays *r, caucus_relays_peer *p, const caucus_letter *letter) {
+static void greeted(caucus_hub *r, caucus_hub_peer *p, const caucus_letter *letter) {
     caucus_server *s = r->server;
     uint8_t answer[CAUCUS_SEAL_ANSWER_BYTES];
     caucus_seal made;
@@ -140,7 +140,7 @@ static void greeted(caucus_relays *r, caucus_relays_peer *p, const caucus_letter
 }
 
 /* The first sealed word of a session: it is in force from now on, and whatever was before it is over. */
-static void confirmed(caucus_relays *r, caucus_relays_peer *p) {
+static void confirmed(caucus_hub *r, caucus_hub_peer *p) {
     caucus_server *s = r->server;
     p->here = true;
     pthread_mutex_lock(&s->lock); /* who decides looks at these */
@@ -153,7 +153,7 @@ static void confirmed(caucus_relays *r, caucus_relays_peer *p) {
 }
 
 /* It has heard so many. More than there are: this is an older copy of the state. */
-static void relay_heard(caucus_relays *r, caucus_relays_peer *p, caucus_hearing *message, bool first) {
+static void relay_heard(caucus_hub *r, caucus_hub_peer *p, caucus_hearing *message, bool first) {
     caucus_server *s = r->server;
     const uint64_t heard = caucus_hearing_get(message, 8);
     const uint64_t committed = atomic_load(&s->committed);
@@ -165,7 +165,7 @@ static void relay_heard(caucus_relays *r, caucus_relays_peer *p, caucus_hearing 
         tell_news(r, p, first); /* also if the last news were lost */
 }
 
-static void take_sealed(caucus_relays *r, caucus_relays_peer *p, uint8_t *bytes, size_t size, bool first) {
+static void take_sealed(caucus_hub *r, caucus_hub_peer *p, uint8_t *bytes, size_t size, bool first) {
     caucus_hearing message = {.at = bytes, .end = bytes + size};
     p->heard_ns = caucus_clock_ns();
     switch ((caucus_saying_kind)caucus_hearing_get(&message, 1)) {
@@ -173,13 +173,13 @@ static void take_sealed(caucus_relays *r, caucus_relays_peer *p, uint8_t *bytes,
         relay_heard(r, p, &message, first);
         break;
     case CAUCUS_SAY_PLACE:
-        caucus_relays_place(r, p, &message);
+        caucus_hub_place(r, p, &message);
         break;
     case CAUCUS_SAY_LEFT:
-        caucus_relays_left(r, p, &message);
+        caucus_hub_left(r, p, &message);
         break;
     case CAUCUS_SAY_PARTIAL:
-        caucus_relays_partial(r, p, &message);
+        caucus_hub_partial(r, p, &message);
         break;
     case CAUCUS_SAY_HISTORY:
         tell_history(r, p, &message);
@@ -189,11 +189,11 @@ static void take_sealed(caucus_relays *r, caucus_relays_peer *p, uint8_t *bytes,
         break;
     }
     if (message.failed && !p->barred)
-        caucus_relays_bar(r, p, "a message that relays of this version do not send");
+        caucus_hub_bar(r, p, "a message that relays of this version do not send");
 }
 
-static void take_letter(caucus_relays *r, caucus_letter *letter) {
-    caucus_relays_peer *p = find(r, caucus_subject_relay(letter->subject));
+static void take_letter(caucus_hub *r, caucus_letter *letter) {
+    caucus_hub_peer *p = find(r, caucus_subject_relay(letter->subject));
     if (!p || p->barred) /* nobody of the list, or not any more */
         return;
     if (caucus_seal_greets(letter->bytes, letter->size) != 0) {
@@ -234,15 +234,15 @@ static void take_letter(caucus_relays *r, caucus_letter *letter) {
 
 /* ---- the thread ---- */
 
-static void tell_notices(caucus_relays *r) {
+static void tell_notices(caucus_hub *r) {
     pthread_mutex_lock(&r->notice_lock);
-    caucus_relays_notice *list = r->notice;
+    caucus_hub_notice *list = r->notice;
     r->notice = NULL;
     r->notice_last = &r->notice;
     pthread_mutex_unlock(&r->notice_lock);
     while (list) {
-        caucus_relays_notice *n = list;
-        caucus_relays_peer *p = find(r, n->relay);
+        caucus_hub_notice *n = list;
+        caucus_hub_peer *p = find(r, n->relay);
         list = n->next;
         if (p && p->here) {
             caucus_saying_begin(&r->say, CAUCUS_SAY_OUT);
@@ -250,13 +250,13 @@ static void tell_notices(caucus_relays *r) {
             caucus_saying_put(&r->say, n->session, 8);
             caucus_saying_put(&r->say, n->code, 1);
             caucus_saying_put_text(&r->say, n->text);
-            caucus_relays_say(r, p);
+            caucus_hub_say(r, p);
         }
         free(n);
     }
 }
 
-static void turn(caucus_relays *r) {
+static void turn(caucus_hub *r) {
     struct pollfd wait = {.fd = caucus_line_wait(r->line), .events = POLLIN};
     (void)poll(&wait, 1, TURN_MS);
     for (caucus_letter *letter = caucus_line_take(r->line), *next; letter; letter = next) {
@@ -268,7 +268,7 @@ static void turn(caucus_relays *r) {
     const uint64_t now = caucus_clock_ns(), committed = atomic_load(&r->server->committed);
     const bool started = atomic_load(&r->server->started);
     for (uint32_t i = 0; i < r->peers; i++) {
-        caucus_relays_peer *p = &r->peer[i];
+        caucus_hub_peer *p = &r->peer[i];
         if (!p->here)
             continue;
         if (now - p->heard_ns > SILENT_NS) {
@@ -283,30 +283,30 @@ static void turn(caucus_relays *r) {
 }
 
 static void *run(void *user) {
-    caucus_relays *r = user;
+    caucus_hub *r = user;
     while (!atomic_load(&r->ending))
         turn(r);
     for (uint32_t i = 0; i < r->peers; i++) {
-        caucus_relays_peer *p = &r->peer[i];
+        caucus_hub_peer *p = &r->peer[i];
         if (!p->here || atomic_load(&r->server->aborting))
             continue;
         if (p->told < atomic_load(&r->server->committed))
             tell_news(r, p, false);
         caucus_saying_begin(&r->say, CAUCUS_SAY_END);
         caucus_saying_put(&r->say, atomic_load(&r->server->finished), 1);
-        caucus_relays_say(r, p);
+        caucus_hub_say(r, p);
     }
     return NULL;
 }
 
-caucus_status caucus_relays_run(caucus_relays *r, caucus_error *ret_error) {
+caucus_status caucus_hub_run(caucus_hub *r, caucus_error *ret_error) {
     const int failed = pthread_create(&r->thread, NULL, run, r);
     r->running = failed == 0;
     return failed == 0 ? CAUCUS_OK
                        : caucus_fail_os(ret_error, CAUCUS_E_MEMORY, failed, "nats", "cannot start a thread");
 }
 
-void caucus_relays_end(caucus_relays *r) {
+void caucus_hub_end(caucus_hub *r) {
     if (!r || !r->running)
         return;
     atomic_store(&r->ending, true);
@@ -315,14 +315,14 @@ void caucus_relays_end(caucus_relays *r) {
     r->running = false;
 }
 
-void caucus_relays_wake(caucus_relays *r) {
+void caucus_hub_wake(caucus_hub *r) {
     if (r)
         caucus_line_wake(r->line);
 }
 
 /* ---- open and close ---- */
 
-static caucus_status open_peers(caucus_relays *r, caucus_error *ret_error) {
+static caucus_status open_peers(caucus_hub *r, caucus_error *ret_error) {
     const caucus_server_settings *set = &r->server->set;
     caucus_relay_entry *list = NULL;
     const caucus_status status = caucus_keys_read_list(set->relays.list, "relays", &list, &r->peers, ret_error);
@@ -334,7 +334,7 @@ static caucus_status open_peers(caucus_relays *r, caucus_error *ret_error) {
         return caucus_fail_memory(ret_error, "relays");
     }
     for (uint32_t i = 0; i < r->peers; i++) {
-        caucus_relays_peer *p = &r->peer[i];
+        caucus_hub_peer *p = &r->peer[i];
         p->entry = list[i];
         p->about.relay = list[i].number;
         memcpy(p->about.plan, set->plan_hash, sizeof p->about.plan);
@@ -346,10 +346,10 @@ static caucus_status open_peers(caucus_relays *r, caucus_error *ret_error) {
     return CAUCUS_OK;
 }
 
-caucus_status caucus_relays_open(caucus_server *s, caucus_error *ret_error) {
+caucus_status caucus_hub_open(caucus_server *s, caucus_error *ret_error) {
     if (!s->set.relays.line.url)
         return CAUCUS_OK;
-    caucus_relays *r = calloc(1, sizeof *r);
+    caucus_hub *r = calloc(1, sizeof *r);
     s->placed = calloc(s->clients, sizeof *s->placed);
     if (!r || !s->placed) {
         free(r);
@@ -372,17 +372,17 @@ caucus_status caucus_relays_open(caucus_server *s, caucus_error *ret_error) {
     return status == CAUCUS_OK ? status : caucus_fail(ret_error, status, "nats", "cannot subscribe");
 }
 
-void caucus_relays_close(caucus_relays *r) {
+void caucus_hub_close(caucus_hub *r) {
     if (!r)
         return;
-    caucus_relays_end(r);
+    caucus_hub_end(r);
     caucus_line_close(r->line);
     for (uint32_t i = 0; r->peer && i < r->peers; i++) {
-        caucus_relays_forget_partial(&r->peer[i]);
+        caucus_hub_forget_partial(&r->peer[i]);
         caucus_seal_end(&r->peer[i].seal);
         caucus_seal_end(&r->peer[i].next_seal);
     }
-    for (caucus_relays_notice *n = r->notice, *next; n; n = next) {
+    for (caucus_hub_notice *n = r->notice, *next; n; n = next) {
         next = n->next;
         free(n);
     }
@@ -395,24 +395,23 @@ void caucus_relays_close(caucus_relays *r) {
 
 /* ---- for the server ---- */
 
-void caucus_relays_decided(caucus_relays *r) {
+void caucus_hub_decided(caucus_hub *r) {
     for (uint32_t i = 0; r && i < r->peers; i++)
         r->peer[i].decided = r->peer[i].taken;
 }
 
-void caucus_relays_published(caucus_relays *r) {
+void caucus_hub_published(caucus_hub *r) {
     for (uint32_t i = 0; r && i < r->peers; i++) {
         r->peer[i].durable = r->peer[i].decided;
         atomic_store(&r->peer[i].shown_durable, r->peer[i].durable);
     }
 }
 
-void caucus_relays_out(caucus_relays *r, uint16_t relay, uint32_t client, uint64_t session, uint8_t code,
-                       const char *text) {
-    caucus_relays_notice *n = calloc(1, sizeof *n);
+void caucus_hub_out(caucus_hub *r, uint16_t relay, uint32_t client, uint64_t session, uint8_t code, const char *text) {
+    caucus_hub_notice *n = calloc(1, sizeof *n);
     if (!n)
         return; /* it finds out when its next item is refused */
-    *n = (caucus_relays_notice){.relay = relay, .client = client, .session = session, .code = code};
+    *n = (caucus_hub_notice){.relay = relay, .client = client, .session = session, .code = code};
     (void)snprintf(n->text, sizeof n->text, "%s", text);
     pthread_mutex_lock(&r->notice_lock);
     *r->notice_last = n;
@@ -421,21 +420,20 @@ void caucus_relays_out(caucus_relays *r, uint16_t relay, uint32_t client, uint64
     caucus_line_wake(r->line);
 }
 
-void caucus_relays_moved(caucus_relays *r, uint16_t relay, uint32_t client, uint64_t session) {
-    caucus_relays_uncount(r, relay);
-    caucus_relays_out(r, relay, client, session, CAUCUS_REFUSAL_ELSEWHERE, "the same client has connected again");
+void caucus_hub_moved(caucus_hub *r, uint16_t relay, uint32_t client, uint64_t session) {
+    caucus_hub_uncount(r, relay);
+    caucus_hub_out(r, relay, client, session, CAUCUS_REFUSAL_ELSEWHERE, "the same client has connected again");
 }
 
-void caucus_relays_get_status(caucus_relays *r, caucus_relays_status *ret, caucus_relay_status *ret_each,
-                              uint32_t room) {
-    *ret = (caucus_relays_status){.count = r->peers,
-                                  .reports = atomic_load(&r->reports),
-                                  .cut_off = atomic_load(&r->cut_off),
-                                  .reconnects = caucus_line_reconnects(r->line),
-                                  .drops = caucus_line_drops(r->line),
-                                  .up = caucus_line_is_up(r->line)};
+void caucus_hub_get_status(caucus_hub *r, caucus_hub_status *ret, caucus_relay_status *ret_each, uint32_t room) {
+    *ret = (caucus_hub_status){.count = r->peers,
+                               .reports = atomic_load(&r->reports),
+                               .cut_off = atomic_load(&r->cut_off),
+                               .reconnects = caucus_line_reconnects(r->line),
+                               .drops = caucus_line_drops(r->line),
+                               .up = caucus_line_is_up(r->line)};
     for (uint32_t i = 0; i < r->peers; i++) {
-        caucus_relays_peer *p = &r->peer[i];
+        caucus_hub_peer *p = &r->peer[i];
         const caucus_relay_status each = {.number = p->entry.number,
                                           .here = atomic_load(&p->shown_here),
                                           .clients = atomic_load(&p->clients),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* relays_partial.c: partials: put together from their pieces, merged, answered. See relays.h.
+/* hub_partial.c: partials: put together from their pieces, merged, answered. See hub.h.
  *
  * A partial has a number, n = 1, 2, 3, ... of its session, and only the next one is taken; one that was taken before
  * gets the same answer again. What is not taken does not use its number up: it comes again, made anew. */
-#include "net/relays/relays_impl.h"
+#include "net/hub/hub_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define REFUSED_MAX 32768u /* clients named in an answer; those after them are named in the next */
 
-void caucus_relays_forget_partial(caucus_relays_peer *p) {
+void caucus_hub_forget_partial(caucus_hub_peer *p) {
     caucus_wipe_free(p->partial, p->partial_size);
     p->partial = NULL;
     p->partial_size = p->partial_used = 0;
@@ -32,7 +32,7 @@ static void note_refused(void *user, uint32_t client, caucus_status why) {
         r->client[r->count++] = client;
 }
 
-static void answer(caucus_relays *r, caucus_relays_peer *p, uint64_t n, uint64_t serial, caucus_partial_answer what,
+static void answer(caucus_hub *r, caucus_hub_peer *p, uint64_t n, uint64_t serial, caucus_partial_answer what,
                    const refusals *refused) {
     const uint32_t count = refused ? refused->count : 0;
     atomic_fetch_add(what == CAUCUS_ANSWER_TAKEN   ? &p->accepted
@@ -46,16 +46,16 @@ static void answer(caucus_relays *r, caucus_relays_peer *p, uint64_t n, uint64_t
     caucus_saying_put(&r->say, count, 4);
     for (uint32_t i = 0; i < count; i++)
         caucus_saying_put(&r->say, refused->client[i], 4);
-    caucus_relays_say(r, p);
+    caucus_hub_say(r, p);
 }
 
-static void take(caucus_relays *r, caucus_relays_peer *p, uint64_t n) {
+static void take(caucus_hub *r, caucus_hub_peer *p, uint64_t n) {
     caucus_server *s = r->server;
     caucus_relayed partial;
     refusals refused = {.client = calloc(REFUSED_MAX, sizeof *refused.client)};
     if (!refused.client || caucus_relayed_read(s->set.plan, p->partial, p->partial_size, &partial) != CAUCUS_OK) {
         if (refused.client)
-            caucus_relays_bar(r, p, "a partial that cannot be read");
+            caucus_hub_bar(r, p, "a partial that cannot be read");
         free(refused.client);
         return;
     }
@@ -73,11 +73,11 @@ static void take(caucus_relays *r, caucus_relays_peer *p, uint64_t n) {
     else if (status == CAUCUS_E_ORDER)
         answer(r, p, n, partial.serial, CAUCUS_ANSWER_STALE, NULL);
     else if (status == CAUCUS_E_FORMAT)
-        caucus_relays_bar(r, p, "a partial whose sums its items cannot have");
+        caucus_hub_bar(r, p, "a partial whose sums its items cannot have");
     free(refused.client); /* without memory for it, it comes again */
 }
 
-void caucus_relays_partial(caucus_relays *r, caucus_relays_peer *p, caucus_hearing *message) {
+void caucus_hub_partial(caucus_hub *r, caucus_hub_peer *p, caucus_hearing *message) {
     const uint64_t n = caucus_hearing_get(message, 8);
     const size_t total = (size_t)caucus_hearing_get(message, 4), at = (size_t)caucus_hearing_get(message, 4);
     const size_t size = (size_t)(message->end - message->at);
@@ -86,7 +86,7 @@ void caucus_relays_partial(caucus_relays *r, caucus_relays_peer *p, caucus_heari
         return;
     }
     if (at == 0) {
-        caucus_relays_forget_partial(p);
+        caucus_hub_forget_partial(p);
         p->partial = malloc(total);
         p->partial_size = p->partial ? total : 0;
         p->partial_n = n;
@@ -98,5 +98,5 @@ void caucus_relays_partial(caucus_relays *r, caucus_relays_peer *p, caucus_heari
     if (p->partial_used < total)
         return;
     take(r, p, n);
-    caucus_relays_forget_partial(p);
+    caucus_hub_forget_partial(p);
 }
