@@ -52,6 +52,12 @@ asked '^apt-get -y install .*\bgcc\b'
     bad "one thing was looked at, another installed: $(cat "$work/asked" "$work/asked.simulated")"
 not_asked 'install.* cmake( |$)|upgrade|architecture|arm64'
 
+# A test skips itself where an engine is not installed, so what makes it run must be among the packages of --test.
+install_deps 0 --test
+for engine in libopenmpi-dev openmpi-bin nats-server libnats-dev postgresql pgbouncer libpq-dev; do
+    asked "-y install .*\\b$engine( |\$)"
+done
+
 install_deps 0 --cross
 asked '-y install .*libsodium-dev:arm64'
 not_asked 'libpq-dev:arm64'
