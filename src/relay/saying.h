@@ -11,7 +11,8 @@
  *     PARTIAL  n 8, bytes of all its pieces 4, this piece begins at 4, the piece (algo/relayed)
  *     HISTORY  from 8                                       announcements are missing from this serial on
  *   coordinator to relay
- *     STATE    deadline in ms 4, cost_next 8, sums_next 8 of clients in step, then as NEWS
+ *     STATE    deadline in ms 4, cost_next 8, sums_next 8 of clients in step, then as NEWS; the answer to HERE until
+ *              HISTORY shows that it has arrived
  *     NEWS     announcements committed 8, the run has begun 1, durable n 8, the last announcement (a frame)
  *     PAST     durable n 8, first 8, count 4, so many announcements (frames), one after the other
  *     PLACED   count 4; each: ticket 8, client 4, code of the refusal 1 (0: placed), session 8,

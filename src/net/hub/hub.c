@@ -143,6 +143,7 @@ static void greeted(caucus_hub *r, caucus_hub_peer *p, const caucus_letter *lett
 static void confirmed(caucus_hub *r, caucus_hub_peer *p) {
     caucus_server *s = r->server;
     p->here = true;
+    p->has_state = false;
     pthread_mutex_lock(&s->lock); /* who decides looks at these */
     p->taken = p->decided = p->durable = 0;
     pthread_mutex_unlock(&s->lock);
@@ -153,7 +154,7 @@ static void confirmed(caucus_hub *r, caucus_hub_peer *p) {
 }
 
 /* It has heard so many. More than there are: this is an older copy of the state. */
-static void relay_heard(caucus_hub *r, caucus_hub_peer *p, caucus_hearing *message, bool first) {
+static void relay_heard(caucus_hub *r, caucus_hub_peer *p, caucus_hearing *message) {
     caucus_server *s = r->server;
     const uint64_t heard = caucus_hearing_get(message, 8);
     const uint64_t committed = atomic_load(&s->committed);
@@ -161,16 +162,16 @@ static void relay_heard(caucus_hub *r, caucus_hub_peer *p, caucus_hearing *messa
         return;
     if (heard > committed && !s->set.ignore_claims)
         caucus_step_rolled_back(s, p->entry.number, heard);
-    else if (first || heard < p->told)
-        tell_news(r, p, first); /* also if the last news were lost */
+    else if (!p->has_state || heard < p->told)
+        tell_news(r, p, !p->has_state); /* also if what was said last was lost */
 }
 
-static void take_sealed(caucus_hub *r, caucus_hub_peer *p, uint8_t *bytes, size_t size, bool first) {
+static void take_sealed(caucus_hub *r, caucus_hub_peer *p, uint8_t *bytes, size_t size) {
     caucus_hearing message = {.at = bytes, .end = bytes + size};
     p->heard_ns = caucus_clock_ns();
     switch ((caucus_saying_kind)caucus_hearing_get(&message, 1)) {
     case CAUCUS_SAY_HERE:
-        relay_heard(r, p, &message, first);
+        relay_heard(r, p, &message);
         break;
     case CAUCUS_SAY_PLACE:
         caucus_hub_place(r, p, &message);
@@ -181,7 +182,8 @@ static void take_sealed(caucus_hub *r, caucus_hub_peer *p, uint8_t *bytes, size_
     case CAUCUS_SAY_PARTIAL:
         caucus_hub_partial(r, p, &message);
         break;
-    case CAUCUS_SAY_HISTORY:
+    case CAUCUS_SAY_HISTORY: /* what a relay says once it has the state */
+        p->has_state = true;
         tell_history(r, p, &message);
         break;
     default:
@@ -228,7 +230,7 @@ static void take_letter(caucus_hub *r, caucus_letter *letter) {
     first = first || !p->here;
     if (first)
         confirmed(r, p);
-    take_sealed(r, p, open, size, first);
+    take_sealed(r, p, open, size);
     sodium_memzero(open, size);
 }
 

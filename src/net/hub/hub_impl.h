@@ -21,6 +21,7 @@ typedef struct caucus_hub_peer {
     char down[CAUCUS_LINE_SUBJECT_BYTES], up[CAUCUS_LINE_SUBJECT_BYTES];
     bool answered;             /* a greeting of it: a session, which is not in force before it has said something */
     bool here;                 /* it is in force */
+    bool has_state;            /* it has said something that shows so; until then it is told whenever it is heard */
     bool barred;               /* it has sent what no relay sends: not heard again by this process */
     uint64_t heard_ns;         /* when it was last heard */
     uint64_t told;             /* announcements it was told of */

@@ -153,7 +153,9 @@ static void look_after_session(caucus_relay *r, uint64_t now) {
     const uint64_t silent = now - r->heard_ns;
     if (now - r->here_ns > SECOND_NS)
         caucus_relay_say_here(r);
-    if (silent > DOUBT_NS && now - r->greet_ns > SECOND_NS)
+    if (silent <= DOUBT_NS)
+        r->greet_wait_ns = 0;
+    else if (now - r->greet_ns > SECOND_NS && now - r->greet_ns > r->greet_wait_ns)
         caucus_relay_greet(r);
     if (silent <= (uint64_t)r->set.cut_off_ms * MS_NS)
         return;

@@ -13,9 +13,16 @@
 #define AGAIN_MS 200
 #define SECOND_NS 1000000000u
 #define DOUBT_NS (3u * (uint64_t)SECOND_NS)
+#define GREET_SOON_NS ((uint64_t)SECOND_NS / 4)
+#define GREET_LATE_NS (8u * (uint64_t)SECOND_NS)
 
+/* A greeting makes the one before it void, and with it the answer that may be on its way. So each comes later after
+ * the last than that one did: on a machine where answers are slow there is time for one in the end. */
 void caucus_relay_greet(caucus_relay *r) {
     r->greet_ns = caucus_clock_ns();
+    r->greet_wait_ns = r->greet_wait_ns == 0                  ? GREET_SOON_NS
+                       : r->greet_wait_ns < GREET_LATE_NS / 2 ? 2 * r->greet_wait_ns
+                                                              : GREET_LATE_NS;
     caucus_seal_forget(&r->greeted);
     if (caucus_seal_greet(&r->owner, &r->about, &r->greeted) == CAUCUS_OK)
         (void)caucus_line_say(r->line, r->up, r->greeted.greeting, sizeof r->greeted.greeting);
@@ -66,6 +73,7 @@ static void hear_state(beginning *b, caucus_hearing *message) {
     if (message->failed || last.serial + 1 != committed || b->has_state)
         return;
     b->has_state = true;
+    b->relay->greet_wait_ns = 0;
     b->last = last;
     b->cost_next = cost_next;
     b->sums_next = sums_next;
@@ -109,6 +117,7 @@ static void take_letter(beginning *b, caucus_letter *letter) {
         atomic_store(&r->shown_term, made.term);
         atomic_store(&r->shown_session, made.session);
         caucus_seal_end(&made);
+        r->heard_ns = caucus_clock_ns();
         caucus_relay_say_here(r);
     } else if (caucus_relay_unseal(r, letter, &message)) {
         const uint64_t kind = caucus_hearing_get(&message, 1);
@@ -123,7 +132,7 @@ static void take_letter(beginning *b, caucus_letter *letter) {
 static void ask_again(beginning *b, uint64_t now, bool *said) {
     caucus_relay *r = b->relay;
     if (!r->in_session || now - r->heard_ns > DOUBT_NS) {
-        if (now - r->greet_ns > SECOND_NS / 4)
+        if (now - r->greet_ns > r->greet_wait_ns)
             caucus_relay_greet(r);
         if (!*said && now - b->server->opened_ns > DOUBT_NS) {
             *said = true;
@@ -140,7 +149,7 @@ static void ask_again(beginning *b, uint64_t now, bool *said) {
 static void reset(caucus_relay *r) {
     caucus_relay_forget_flight(r);
     r->in_session = false;
-    r->taken = r->drain_ns = r->greet_ns = r->history_ns = 0;
+    r->taken = r->drain_ns = r->greet_ns = r->greet_wait_ns = r->history_ns = 0;
     r->end = CAUCUS_RELAY_LOST;
     r->asks.count = r->lefts.count = 0;
     atomic_store(&r->first_ns, 0);

@@ -97,8 +97,9 @@ struct caucus_relay {
     uint64_t heard;    /* announcements, in this process: whoever has committed fewer is an older copy */
     uint64_t heard_ns; /* when the coordinator was last heard */
     uint64_t here_ns, greet_ns, history_ns;
-    uint64_t step_ns; /* when the announcement in force was heard */
-    uint64_t taken;   /* n of the last partial that was taken */
+    uint64_t greet_wait_ns; /* so long after the last greeting another one may come */
+    uint64_t step_ns;       /* when the announcement in force was heard */
+    uint64_t taken;         /* n of the last partial that was taken */
     uint64_t drain_ns;
     struct {
         uint8_t *bytes; /* NULL: none */
