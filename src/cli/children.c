@@ -17,20 +17,26 @@
 #include <unistd.h>
 
 /* In the child: nothing here may return. */
-static _Noreturn void become(const char *const *argv, int out, int log, pid_t parent) {
+static _Noreturn void become(const char *program, const char *folder, const char *const *argv, int out, int log,
+                             pid_t parent) {
     (void)setpgid(0, 0); /* Ctrl-C is for the parent, which ends its children in order */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     int null = open("/dev/null", O_RDONLY);
     if (getppid() != parent || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
-        dup2(log, STDERR_FILENO) < 0)
+        dup2(log, STDERR_FILENO) < 0 || (folder && chdir(folder) != 0))
         _exit(126);
     caucus_on_signals(SIG_DFL);
     caucus_on_signal(SIGPIPE, SIG_DFL);
-    execv("/proc/self/exe", (char *const *)(const void *)argv);
+    execv(program, (char *const *)(const void *)argv);
     _exit(127);
 }
 
 bool caucus_child_start(caucus_child *ret, const char *const *argv, const char *log) {
+    return caucus_child_start_other(ret, "/proc/self/exe", NULL, argv, log);
+}
+
+bool caucus_child_start_other(caucus_child *ret, const char *program, const char *folder, const char *const *argv,
+                              const char *log) {
     int pipe_fd[2] = {-1, -1};
     *ret = (caucus_child){.out = -1, .log = strdup(log)};
     int log_fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -43,7 +49,7 @@ bool caucus_child_start(caucus_child *ret, const char *const *argv, const char *
     }
     pid_t parent = getpid(), pid = fork();
     if (pid == 0)
-        become(argv, pipe_fd[1], log_fd, parent);
+        become(program, folder, argv, pipe_fd[1], log_fd, parent);
     int why = errno;
     (void)close(log_fd);
     (void)close(pipe_fd[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* children.h: processes of this same program, started, read from, and always ended.
+/* children.h: processes, most of them of this same program, started, read from, and always ended.
  * layer: cli
  *
  * A child's standard output comes back line by line; its standard error goes to a file. Whatever ends this process ends
@@ -26,6 +26,10 @@ typedef void (*caucus_child_line)(void *user, size_t child, const char *line);
 
 /** Start `caucus argv[1] argv[2] ...` (argv[0] is what it is called; the last one is NULL). False: errno says why. */
 bool caucus_child_start(caucus_child *ret, const char *const *argv, const char *log);
+
+/** Likewise another program, started in a folder. */
+bool caucus_child_start_other(caucus_child *ret, const char *program, const char *folder, const char *const *argv,
+                              const char *log);
 
 /** Read what the children have written, or wait at most timeout_ms for something. Children that have ended are reaped.
  *  Returns: how many are still there. */

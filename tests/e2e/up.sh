@@ -16,11 +16,13 @@ clean() { # clean WHAT: no process of ours, nothing in TMPDIR. Who was told to e
 }
 number() { sed -n "s/.*\"$1\": \([-0-9.e+]*\).*/\1/p" "$2" | head -n 1; }
 
-# same NAME FLAGS...: equal to the simulation, whose regret is what `caucus simulate` prints.
+# same NAME FLAGS...: equal to the simulation, whose regret is what `caucus simulate` prints. live_only: flags that the
+# simulation does not have.
+live_only=()
 same() {
     local name=$1
     shift
-    if ! timeout 200 "$CAUCUS" up "$@" --format json >"$work/up.json" 2>"$work/err"; then
+    if ! timeout 200 "$CAUCUS" up "$@" "${live_only[@]}" --format json >"$work/up.json" 2>"$work/err"; then
         bad "$name: $(cat "$work/err" "$work/up.json")"
         return
     fi
@@ -49,6 +51,18 @@ same "shifting" --clients 3 --rounds 50 --algorithm stoch --adversary shifting -
 same "names" --names small,distilled,large --clients 2 --rounds 30 --algorithm stoch --adversary bernoulli
 grep -q '"expert_name": "\(small\|distilled\|large\)"' "$work/up.json" || bad "names: $(cat "$work/up.json")"
 same "drifting" --clients 2 --rounds 50 --algorithm stoch --adversary drifting --drift 0.05 --means 0,1
+
+# Behind relays, over a nats-server of its own; without one it says so.
+if ! "$CAUCUS" version | grep -q '^  NATS *none'; then
+    live_only=(--relay-count 2)
+    same "behind relays" --clients 5 --rounds 60 --epsilon 10
+    live_only=()
+    [ "$(number relays "$work/up.json")" = 2 ] || bad "behind relays: $(cat "$work/up.json")"
+    [ "$(number bytes_in "$work/up.json")" = 0 ] || bad "behind relays: clients have spoken to the coordinator itself"
+    timeout 200 "$CAUCUS" up --clients 2 --rounds 20 --relay-count 1 >"$work/out" 2>/dev/null || bad "one relay: $?"
+    grep -q '2 clients over mutual TLS behind 1 relay, ' "$work/out" || bad "one relay: $(cat "$work/out")"
+    clean "one relay"
+fi
 
 # Plans that spend nothing: one round, one block.
 same "svt, one round" --clients 2 --rounds 1
@@ -115,6 +129,7 @@ wrong "at most 86400000" --delay nan
 wrong "at most 86400000" --delay 1e300
 wrong "write HOST:PORT" --http nonsense
 wrong "must be on this machine, 127.0.0.1:PORT" --http 0.0.0.0:0
+wrong "must be a whole number from 0 to 16" --relay-count 17
 wrong "not used by adversary realizable" --genre Comedy
 # What the coordinator refuses is refused with the coordinator's code: here for lack of open files.
 few() { (ulimit -n 64 && wrong "the coordinator did not start: caucus serve: --max-clients 20" --clients 20 &&

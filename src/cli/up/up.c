@@ -20,7 +20,7 @@
 
 #define CLIENTS_MAX 500u /* each is a process */
 
-enum { KEEP = CAUCUS_FIELD_COUNT, DELAY, HTTP, OPEN };
+enum { KEEP = CAUCUS_FIELD_COUNT, DELAY, HTTP, OPEN, RELAY_COUNT };
 static const caucus_option options[] = {
 #define OPTION(name, word, list, argument, fallback, help) {word, argument, fallback, help},
     CAUCUS_FIELD_LIST(OPTION)
@@ -29,6 +29,7 @@ static const caucus_option options[] = {
     {"delay", "MS", "0", "wait so long before each round, at most a day, to have time to look"},
     {"http", "HOST:PORT", "127.0.0.1:0", "where the status page is, on this machine; port 0 = any"},
     {"open", "WHEN", "auto", "have a browser show it: yes, no, or auto = at a terminal with a desktop"},
+    {"relay-count", "N", "0", "clients behind so many relays (1 to 16) and a nats-server of their own"},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -48,7 +49,7 @@ static const caucus_option_section sections[] = {
     {"Data", CAUCUS_FIELD_DATA, CAUCUS_FIELD_TRIALS, NULL},
     {"Running and results", CAUCUS_FIELD_SEED, CAUCUS_FIELD_SEED + 1,
      "  --format NAME          table or json on standard output (table)\n"},
-    {"", KEEP, KEEP + 4, NULL},
+    {"", KEEP, KEEP + 5, NULL},
     {NULL, 0, 0, NULL},
 };
 
@@ -65,7 +66,8 @@ static void print_help(void) {
           "demonstration. Nothing\n"
           "stays, no process and no file, unless --keep is given. At a terminal with a desktop a browser shows the "
           "status page,\n"
-          "which stays until you press Enter.\n",
+          "which stays until you press Enter. With --relay-count 2 clients speak to relays, and those over NATS to the "
+          "coordinator.\n",
           stdout);
     caucus_options_sections(options, sections);
 }
@@ -79,7 +81,7 @@ static int take_option(void *user, size_t index, const char *value) {
     if (index == SIZE_MAX)
         return caucus_take_word("up", "scenario file", value, &u->file);
     if (index >= CAUCUS_FIELD_COUNT) {
-        const char **into[] = {&u->keep, &u->delay, &u->http, &u->open};
+        const char **into[] = {&u->keep, &u->delay, &u->http, &u->open, &u->relay_count};
         *into[index - KEEP] = value;
         return 0;
     }
@@ -149,6 +151,8 @@ static int read_settings(caucus_up *u, int argc, char **argv) {
     if (status == CAUCUS_OK)
         status = caucus_scenario_resolve(&u->scenario, &u->prepared, &complaint);
     code = status == CAUCUS_OK ? check_run(u) : complain(&complaint, status);
+    if (code == 0)
+        code = caucus_up_relays_wanted(u);
     return code == 0 ? caucus_up_page_wanted(u) : code;
 }
 
@@ -157,17 +161,24 @@ static int run(caucus_up *u, int argc, char **argv) {
     if (code != 0)
         return code;
     const caucus_settings *s = &u->prepared.plan[0]->settings;
-    u->child = calloc((size_t)s->clients + 1, sizeof *u->child);
+    u->children = (size_t)s->clients + 1 + (u->relays ? u->relays + 1 : 0);
+    u->child = calloc(u->children, sizeof *u->child);
     u->played = calloc(s->clients, sizeof *u->played);
     u->expert = calloc((size_t)s->clients * caucus_run_rounds(&u->prepared.run[0], s), sizeof *u->expert);
     if (!u->child || !u->played || !u->expert)
         return caucus_complain_memory("up");
+    for (size_t i = 0; i < u->children; i++)
+        u->child[i].out = -1; /* not started yet */
     caucus_on_signals(on_signal);
     caucus_on_signal(SIGHUP, on_signal);
     u->start = caucus_clock_seconds();
     code = caucus_up_make_files(u);
     if (code == 0)
+        code = caucus_up_start_nats(u);
+    if (code == 0)
         code = caucus_up_start_coordinator(u);
+    if (code == 0)
+        code = caucus_up_start_relays(u);
     if (code != 0)
         return code;
     caucus_up_page_open(u);

@@ -9,6 +9,7 @@
 #include "cli/up/up.h"
 #include "dial/certify.h"
 #include "num/error_line.h"
+#include "relay/certify_relays.h"
 #include "store/atomic_folder.h"
 #include <caucus/plan_file.h>
 
@@ -95,8 +96,12 @@ int caucus_up_make_files(caucus_up *u) {
         return CAUCUS_EXIT_FAILED;
     }
     caucus_up_file(u, path, "certs");
-    caucus_certify_settings certify = {
-        .dir = path, .clients = u->prepared.plan[0]->settings.clients, .days = 1, .stop = &caucus_up_stop};
+    caucus_certify_settings certify = {.dir = path,
+                                       .clients = u->prepared.plan[0]->settings.clients,
+                                       .days = 1,
+                                       .relays = u->relays,
+                                       .more = u->relays ? caucus_certify_relays : NULL,
+                                       .stop = &caucus_up_stop};
     caucus_status status = caucus_certify(&certify, &error);
     if (status == CAUCUS_OK) {
         caucus_up_file(u, path, "plan.yaml");

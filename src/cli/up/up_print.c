@@ -37,6 +37,7 @@ static void print_json(const caucus_up *u, const caucus_up_compared *c) {
     caucus_json_text(&j, "adversary", caucus_adversary_kind_word(u->prepared.run[0].adversary.kind));
     caucus_json_text(&j, "trust", caucus_trust_word(s->trust));
     caucus_json_whole(&j, "clients", s->clients);
+    caucus_json_whole(&j, "relays", u->relays);
     caucus_json_whole(&j, "experts", s->experts);
     caucus_json_whole(&j, "rounds", caucus_run_rounds(&u->prepared.run[0], s));
     caucus_json_truth(&j, "endless", caucus_plan_is_endless(u->prepared.plan[0]));
@@ -76,11 +77,14 @@ static void print_table(const caucus_up *u, const caucus_up_compared *c) {
            : unnamed ? ""
                      : ", your own losses",
            unnamed ? caucus_output_unnamed(&u->prepared.run[0]).text : "");
-    printf("  %s %s %s: %u clients over mutual TLS, %u experts, %" PRIu64 " %s, epsilon %g, %.1f s\n",
+    char behind[40] = "";
+    if (u->relays > 0)
+        (void)snprintf(behind, sizeof behind, " behind %u relay%s", u->relays, u->relays == 1 ? "" : "s");
+    printf("  %s %s %s: %u clients over mutual TLS%s, %u experts, %" PRIu64 " %s, epsilon %g, %.1f s\n",
            caucus_algorithm_word(s->algorithm), own ? "on" : "against",
-           own ? caucus_path_tail(losses->losses) : caucus_adversary_kind_word(losses->kind), s->clients, s->experts,
-           caucus_run_rounds(&u->prepared.run[0], s), s->pace == CAUCUS_PACE_OWN ? "phases" : "rounds", s->epsilon,
-           u->seconds);
+           own ? caucus_path_tail(losses->losses) : caucus_adversary_kind_word(losses->kind), s->clients, behind,
+           s->experts, caucus_run_rounds(&u->prepared.run[0], s), s->pace == CAUCUS_PACE_OWN ? "phases" : "rounds",
+           s->epsilon, u->seconds);
     if (caucus_plan_is_endless(plan))
         printf("  Device      everything that one client contributes to a run without an end: no bound\n");
     else
@@ -93,8 +97,11 @@ static void print_table(const caucus_up *u, const caucus_up_compared *c) {
     printf("  Expert      %s in force at the end; best in hindsight: %s\n",
            caucus_plan_expert_words(plan, c->simulation.last).text,
            caucus_plan_expert_words(plan, c->simulation.best).text);
-    printf("  Traffic     %.1f numbers up per client (the paper's protocol: %.1f); %llu bytes in, %llu bytes out\n",
-           (double)scalars / s->clients, (double)paper / s->clients, in, out);
+    printf("  Traffic     %.1f numbers up per client (the paper's protocol: %.1f)", (double)scalars / s->clients,
+           (double)paper / s->clients);
+    if (u->relays == 0) /* else it is the relays that have it */
+        printf("; %llu bytes in, %llu bytes out", in, out);
+    putchar('\n');
     if (c->simulation.look.clients > 0) {
         char look[CAUCUS_LOOK_WORDS_BYTES];
         caucus_look_words(&c->simulation.look, look);

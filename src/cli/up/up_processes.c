@@ -20,7 +20,7 @@
 /* A child ended badly: what and, from the last line of its log, why. What it refused for good, or for its input, is
  * refused here for the same reason, and with the same code.
  * Returns: the code to end with. */
-static int say_why(const caucus_child *child, const char *what) {
+int caucus_up_say_why(const caucus_child *child, const char *what) {
     FILE *file = child->log ? fopen(child->log, "r") : NULL;
     char line[1024], last[1024] = "no reason given";
     while (file && fgets(line, sizeof line, file))
@@ -32,23 +32,32 @@ static int say_why(const caucus_child *child, const char *what) {
     return child->code == CAUCUS_EXIT_USAGE || child->code == CAUCUS_EXIT_REFUSED ? child->code : CAUCUS_EXIT_FAILED;
 }
 
+bool caucus_up_listens_at(const char *line, char *ret, size_t room) {
+    static const char key[] = "\"listening\": \"";
+    const char *at = strstr(line, key);
+    if (at)
+        (void)snprintf(ret, room, "%.*s", (int)strcspn(at + sizeof key - 1, "\""), at + sizeof key - 1);
+    return at != NULL;
+}
+
 /* The coordinator speaks JSON lines, the first where it listens, the last how it went; a client prints experts. */
 static void take_line(void *user, size_t number, const char *line) {
     caucus_up *u = user;
     unsigned long long port = 0;
     if (number == 0) {
-        static const char key[] = "\"listening\": \"";
-        const char *at = strstr(line, key);
-        if (at)
-            (void)snprintf(u->connect, sizeof u->connect, "%.*s", (int)strcspn(at + sizeof key - 1, "\""),
-                           at + sizeof key - 1);
-        if (at && caucus_up_number(line, "\"http_port\": ", &port)) {
+        if (caucus_up_listens_at(line, u->connect, sizeof u->connect) &&
+            caucus_up_number(line, "\"http_port\": ", &port)) {
             const char *http = u->http ? u->http : PAGE_DEFAULT, *colon = strrchr(http, ':');
             (void)snprintf(u->page, sizeof u->page, "http://%.*s:%llu/", colon ? (int)(colon - http) : 0, http, port);
         }
         if (strstr(line, "\"finished\":"))
             (void)snprintf(u->summary, sizeof u->summary, "%s", line);
         u->shown = u->shown || strstr(line, "\"page\": \"shown\"");
+        return;
+    }
+    if (number > u->prepared.plan[0]->settings.clients) {
+        if (number > caucus_up_nats_child(u))
+            caucus_up_take_relay_line(u, (uint32_t)(number - caucus_up_nats_child(u)), line);
         return;
     }
     uint64_t rounds = caucus_run_rounds(&u->prepared.run[0], &u->prepared.plan[0]->settings);
@@ -62,48 +71,39 @@ static void take_line(void *user, size_t number, const char *line) {
 
 int caucus_up_start_coordinator(caucus_up *u) {
     char plan[sizeof(caucus_up_path)], state[sizeof(caucus_up_path)], cert[sizeof(caucus_up_path)],
-        key[sizeof(caucus_up_path)], ca[sizeof(caucus_up_path)], log[sizeof(caucus_up_path)], seed[32];
+        key[sizeof(caucus_up_path)], ca[sizeof(caucus_up_path)], log[sizeof(caucus_up_path)],
+        nkey[sizeof(caucus_up_path)], list[sizeof(caucus_up_path)], secret[sizeof(caucus_up_path)], seed[32];
     caucus_up_file(u, plan, "plan.yaml");
     caucus_up_file(u, state, "coordinator");
     caucus_up_file(u, cert, "certs/coordinator.pem");
     caucus_up_file(u, key, "certs/coordinator.key");
     caucus_up_file(u, ca, "certs/ca.pem");
     caucus_up_file(u, log, "coordinator.log");
+    caucus_up_file(u, nkey, "certs/coordinator.nkey");
+    caucus_up_file(u, list, "certs/relays.list");
+    caucus_up_file(u, secret, "certs/coordinator.secret");
     (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)u->prepared.run[0].seed);
-    const char *argv[] = {"caucus",
-                          "serve",
-                          "--plan",
-                          plan,
-                          "--state",
-                          state,
-                          "--listen",
-                          "127.0.0.1:0",
-                          "--cert",
-                          cert,
-                          "--key",
-                          key,
-                          "--client-ca",
-                          ca,
-                          "--http",
-                          u->http ? u->http : PAGE_DEFAULT,
-                          "--seed",
-                          seed,
-                          "--format",
-                          "json",
-                          u->opens ? "--stay" : NULL,
-                          NULL};
+    const char *argv[40] = {
+        "caucus", "serve", "--plan",   plan,  "--state",     state, "--listen", "127.0.0.1:0",
+        "--cert", cert,    "--key",    key,   "--client-ca", ca,    "--http",   u->http ? u->http : PAGE_DEFAULT,
+        "--seed", seed,    "--format", "json"};
+    size_t n = 20;
+    if (u->opens)
+        argv[n++] = "--stay";
+    const char *const relayed[] = {"--nats",   u->nats, "--nats-ca",   ca,    "--nats-key", nkey,
+                                   "--relays", list,    "--relay-key", secret};
+    for (size_t i = 0; u->relays > 0 && i < sizeof relayed / sizeof relayed[0]; i++)
+        argv[n++] = relayed[i];
     if (!caucus_child_start(&u->child[0], argv, log)) {
         caucus_usage("up", "the coordinator could not be started: %s", strerror(errno));
         return CAUCUS_EXIT_FAILED;
     }
-    u->children = 1;
     double until = caucus_clock_seconds() + START_SECONDS;
-    while (!caucus_up_stop && !u->connect[0] && caucus_clock_seconds() < until &&
-           caucus_children_read(u->child, 1, 100, take_line, u) > 0)
+    while (!caucus_up_stop && !u->connect[0] && caucus_clock_seconds() < until && caucus_up_listen(u, 100))
         ;
     if (u->connect[0] || caucus_up_stop)
         return caucus_up_stop ? CAUCUS_EXIT_FAILED : 0;
-    return say_why(&u->child[0], "the coordinator did not start");
+    return caucus_up_say_why(&u->child[0], "the coordinator did not start");
 }
 
 static int start_client(caucus_up *u, uint32_t index) {
@@ -116,9 +116,13 @@ static int start_client(caucus_up *u, uint32_t index) {
     caucus_up_file(u, key, "certs/client-%u.key", index);
     caucus_up_file(u, ca, "certs/ca.pem");
     caucus_up_file(u, log, "client-%u.log", index);
+    char connect[CAUCUS_UP_RELAYS_MAX * sizeof u->relay_at[0]];
     (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
-    const char *argv[40] = {"caucus", "join", "--connect", u->connect, "--plan", plan, "--cert",    cert, "--key", key,
-                            "--ca",   ca,     "--state",   state,      "--seed", seed, "--give-up", "30"};
+    (void)snprintf(connect, sizeof connect, "%s", u->connect);
+    if (u->relays > 0)
+        caucus_up_relays_for(u, index, connect, sizeof connect);
+    const char *argv[40] = {"caucus", "join", "--connect", connect, "--plan", plan, "--cert",    cert, "--key", key,
+                            "--ca",   ca,     "--state",   state,   "--seed", seed, "--give-up", "30"};
     size_t n = 18;
     bool file = run->adversary.kind == CAUCUS_ADVERSARY_LOSSES;
     argv[n++] = file ? "--losses" : "--adversary";
@@ -152,13 +156,12 @@ static int start_client(caucus_up *u, uint32_t index) {
         caucus_usage("up", "client %u could not be started: %s", index, strerror(errno));
         return CAUCUS_EXIT_FAILED;
     }
-    u->children = (size_t)index + 1;
     return 0;
 }
 
 /* A child that ended badly ends the whole. */
 static int check_children(const caucus_up *u) {
-    for (size_t i = 0; i < u->children; i++) {
+    for (size_t i = 0; i <= u->prepared.plan[0]->settings.clients; i++) {
         const caucus_child *c = &u->child[i];
         bool early = i == 0 && !u->summary[0];
         if (c->pid == 0 && (c->code != 0 || early)) {
@@ -167,10 +170,18 @@ static int check_children(const caucus_up *u) {
                 (void)snprintf(what, sizeof what, "the coordinator ended with code %d", c->code);
             else
                 (void)snprintf(what, sizeof what, "client %zu ended with code %d", i, c->code);
-            return say_why(c, what);
+            return caucus_up_say_why(c, what);
         }
     }
-    return 0;
+    return u->summary[0] ? 0 : caucus_up_check_relays(u);
+}
+
+/* Coordinator and clients that are there; what is between them is there as long as it is wanted. */
+static size_t count_alive(const caucus_up *u) {
+    size_t ret = 0;
+    for (size_t i = 0; i <= u->prepared.plan[0]->settings.clients; i++)
+        ret += u->child[i].pid != 0;
+    return ret;
 }
 
 int caucus_up_play(caucus_up *u) {
@@ -181,11 +192,12 @@ int caucus_up_play(caucus_up *u) {
         code = start_client(u, i);
     caucus_progress_bar progress;
     caucus_progress_begin(&progress, "live", 4);
-    size_t alive = u->children;
+    size_t alive = count_alive(u);
     double clients_gone = INFINITY;
     /* With a page to show the coordinator stays when all is over. */
     while (code == 0 && !caucus_up_stop && alive > (u->opens && u->summary[0] ? 1 : 0)) {
-        alive = caucus_children_read(u->child, u->children, 200, take_line, u);
+        (void)caucus_children_read(u->child, u->children, 200, take_line, u);
+        alive = count_alive(u);
         code = check_children(u);
         uint64_t least = rounds;
         for (uint32_t i = 0; i < s->clients; i++)
@@ -207,5 +219,6 @@ int caucus_up_play(caucus_up *u) {
 }
 
 bool caucus_up_listen(caucus_up *u, int timeout_ms) {
-    return caucus_children_read(u->child, 1, timeout_ms, take_line, u) > 0;
+    (void)caucus_children_read(u->child, u->children, timeout_ms, take_line, u);
+    return u->child[0].pid != 0;
 }
