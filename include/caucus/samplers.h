@@ -4,7 +4,7 @@
  *
  * Given uniform bits each function has exactly the law written beside it: no floating point, no
  * modulo bias, no truncated tail. The scalar draws follow Canonne, Kamath and Steinke (2020); the
- * `_fill` versions make many draws at once by exact inversion (docs/PRIVACY.md, "Samplers") and have the
+ * `_fill` versions make many draws at once by exact inversion (docs/PRIVACY.md, statement 3) and have the
  * same law, though not the same draws.
  * Parameters out of range are caller bugs (assert): plans have been checked before. */
 #ifndef CAUCUS_SAMPLERS_H

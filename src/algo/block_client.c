@@ -6,7 +6,7 @@
  * coordinator's scores once, and q of the epoch it was played in once.
  * Where the run renews itself the vector also starts again at 0 with every cycle: which blocks make a cycle follows
  * from their numbers, and no loss of one cycle enters another.
- * Unit client-block (docs/PRIVACY.md, "The unit"): the mean of a block is rounded to the grid before it goes
+ * Unit client-block (docs/PRIVACY.md, statement 10): the mean of a block is rounded to the grid before it goes
  * anywhere, so that a whole block of a client moves every sum by at most the grid's range. */
 #include <stdlib.h>
 #include <string.h>

@@ -133,7 +133,7 @@ void caucus_client_clips(const caucus_client *c, uint64_t *ret_low, uint64_t *re
 }
 
 /* Does this plan ever ask for this, in this order? A coordinator that asks twice for one noisy message would otherwise
- * collect fresh noise, or the same noise on other data (docs/PRIVACY.md, "Reports on a network that fails"): blocks and
+ * collect fresh noise, or the same noise on other data (docs/PRIVACY.md, statements 18 and 25): blocks and
  * phases only move forward, and "nothing more" is the last word. */
 static bool may_ask(const caucus_client *c, const caucus_announcement *a) {
     if (a->expert >= c->plan->settings.experts || (c->started && c->heard.ask == CAUCUS_ASK_NOTHING))

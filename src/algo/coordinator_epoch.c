@@ -17,7 +17,7 @@
  *    SELECT, TIE          once, since the selection ends the epoch. A vote that leads to a shortlist opens TIE and
  *                         releases nothing of it; the shortlist is decided without noise.
  * After a restart the same name may be opened on other reports (a smaller quorum, say), but then the first verdict was
- * never committed and so was never seen. docs/PRIVACY.md, "Keys and epochs". */
+ * never committed and so was never seen. docs/PRIVACY.md, statement 28. */
 #include <sodium.h>
 
 #include "algo/machine.h"

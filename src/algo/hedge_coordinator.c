@@ -4,7 +4,7 @@
  * After each block but the last the coordinator draws P(y) ~ exp(-rate*cum(y)), rate = e_H/(m*grid), on the sums over
  * all clients and all time. Each draw is (2 e_H/m)-bounded-range for one replaced loss: docs/PRIVACY.md, "Fed-Hedge".
  * Where the run renews itself the last block of a cycle is not drawn from: the expert in force is carried over, and
- * sums begin again at 0 (docs/PRIVACY.md, "Renewal"). */
+ * sums begin again at 0 (docs/PRIVACY.md, statement 16). */
 #include <stdlib.h>
 
 #include <caucus/select.h>

@@ -5,7 +5,7 @@
  * A selection from scores that are scaled to one number of evaluations moves with one record by W at most, which
  * depends on who has reported. The plan says what a selection may cost; the coordinator works the rate out from W, in
  * integers, holds it against the plan's budget again, and keeps W and rate in the state that is committed with the
- * decision. docs/PRIVACY.md, "Few evaluations". */
+ * decision. docs/PRIVACY.md, statement 15. */
 #include <string.h>
 
 #include <caucus/select.h>

@@ -4,7 +4,7 @@
  * V is b*v of the paper. At a root V = sum of quantised gradients at the current mixture. At a right child at
  * depth h, V = V(parent) + 2^h * sum of gradient differences between the current mixture and the parent's, each
  * clamped to [-C_h, C_h]: the clamp, not the loss's smoothness, is what bounds one sample's influence
- * (docs/PRIVACY.md, "Trees"). The callback gets doubles made by one division from exact integer weights; its
+ * (docs/PRIVACY.md, statement 13). The callback gets doubles made by one division from exact integer weights; its
  * answers are rounded to the grid at once, and everything after is integer. */
 #include <assert.h>
 #include <string.h>

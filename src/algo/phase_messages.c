@@ -2,7 +2,7 @@
 /* phase_messages.c: stoch under trust nobody: what becomes of messages that are private by themselves.
  *
  * Everything here is post-processing of private messages, so using all of them again in later phases is free
- * (docs/PRIVACY.md, "Message-private designs"):
+ * (docs/PRIVACY.md, statement 21):
  *  - votes: V <- V/2 + votes; the winner is the expert with the largest V among those voted for in this phase;
  *  - noisy sums: each phase's mean is weighted by the inverse of its variance (plan/message_weight.h).
  * With a longest phase what is best may change, and an average over all phases would never notice: there each choice

@@ -6,10 +6,10 @@
  * score(y) = max(cum(y), m*Lstar), an epoch ends and the next begins with q = 0 and a fresh threshold. Every verdict is
  * announced, "keep" included. At most `switches` selections are made; then the expert stays in force for good, or to
  * the end of the cycle where the run renews itself: there sums, q, threshold and the number of selections begin again,
- * with the expert in force, and nothing is decided from the cycle's last block (docs/PRIVACY.md, "Renewal").
+ * with the expert in force, and nothing is decided from the cycle's last block (docs/PRIVACY.md, statement 16).
  * Without an end and without renewal the threshold grows with the number of the check, and when one more block could
- * bring a sum to 2^62 nothing more is asked (docs/PRIVACY.md, "Thresholds that grow").
- * docs/PRIVACY.md, "Fed-SVT": epsilon = eps_AT + sum of eta_k.
+ * bring a sum to 2^62 nothing more is asked (docs/PRIVACY.md, statement 17).
+ * docs/PRIVACY.md, statement 9: epsilon = eps_AT + sum of eta_k.
  *
  * Protocol two-step: a block's report is one number, vectors are asked for only when a check fires. Protocol paper: a
  * vector every block. Both see the same q and the same scores, so they announce the same experts. */

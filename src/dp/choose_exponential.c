@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choose_exponential.c: the exponential mechanism by inversion of the sum of its weights (choose.h).
+/* choose_exponential.c: the exponential mechanism by inversion of the sum of its weights (choose.h;
+ * docs/PRIVACY.md, statement 4).
  *
  * Weights in fixed point: w_n*2^F lies in (W - a, W + b) (live: exp_wide.h, F = 96, a = 1, b = 2). With L_n = W_0 + ...
  * + W_n, the true sum up to n lies in (L_n - a(n+1), L_n + b(n+1)); d is below 2^32, so sums fit 128 bits. U is known

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choose_flip.c: permute-and-flip as noisy-max with exponential noise, in one pass (choose.h).
+/* choose_flip.c: permute-and-flip as noisy-max with exponential noise, in one pass (choose.h;
+ * docs/PRIVACY.md, statement 5).
  *
  * V_n = E_n - x_n, E_n = -ln U_n from one word (exponential_draw.h: H - d < E < H in units of 2^-58, whatever the
  * word), x_n = rate*gap_n in [X, X+3), held at 2^63 (there V is far below that of the smallest score, which is above

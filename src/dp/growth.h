@@ -5,7 +5,7 @@
  * Check n fires although its cost is c_n below the threshold with probability at most e^(-c_n rate)/2. With
  *     c_n = (ln(C/(2 rho)) + ln(n+1) + 2 ln ln(n+1))/rate,   C = 2.1098 > sum over n >= 2 of 1/(n ln^2 n)
  * that is rho/(C (n+1) ln^2(n+1)), and all checks together stay below rho, however many there are. Privacy does not
- * depend on it: any public thresholds do (docs/PRIVACY.md, "Lemma AT"). */
+ * depend on it: any public thresholds do (docs/PRIVACY.md, statement 17). */
 #ifndef CAUCUS_DP_GROWTH_H
 #define CAUCUS_DP_GROWTH_H
 

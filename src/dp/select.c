@@ -2,7 +2,8 @@
 /* select.c: choose one of d experts from integer scores, privately.
  * layer: dp
  *
- * The exponential mechanism and permute-and-flip are in choose_*.c, in one pass of fixed work (choose.h).
+ * The exponential mechanism and permute-and-flip are in choose_*.c, in one pass of fixed work (choose.h); noisy-min is
+ * here (docs/PRIVACY.md, statement 6).
  * The laws beside them are for tests and audits only. */
 #include <caucus/select.h>
 

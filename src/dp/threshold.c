@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threshold.c: above-threshold with the epoch rule (docs/PRIVACY.md, "Lemma AT").
+/* threshold.c: above-threshold with the epoch rule (docs/PRIVACY.md, statement 8).
  * layer: dp
  *
  * The lemma needs three things, and this file is where they are true: in one epoch q is the cost of one

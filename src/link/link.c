@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* link.c: one client's side of a session, without a socket. See include/caucus/link.h.
  *
- * Order of things, each a rule of docs/PRIVACY.md, "Reports on a network that fails":
+ * Order of things, each a rule of docs/PRIVACY.md, statement 25:
  *   the machine makes a report -> its frame becomes an item -> the state, item included, is saved -> it may be sent ->
  *   it is sent again, the same bytes, on every new connection -> it is forgotten when the coordinator says that
  *   it is counted, or that its step is decided.

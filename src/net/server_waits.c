@@ -10,7 +10,7 @@
  *  - whose certificate has expired, until it joins with another (or the coordinator is started again);
  *  - that has missed `missed` deadlines in a row, until it is back: until it joins again or answers a step.
  * All of them may answer all the same, if they are there, and what they say is counted as anybody's. Who is waited for
- * depends on lists, connections and clocks, and on no loss: docs/PRIVACY.md, "Who is waited for".
+ * depends on lists, connections and clocks, and on no loss: docs/PRIVACY.md, statement 26.
  *
  * What is written here is written with all locks held (server_impl.h); loops read it under their own. */
 #include "net/loop.h"

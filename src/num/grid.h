@@ -7,7 +7,7 @@
  * (half a step for what was played, half for the best expert). Whatever is
  * outside the public range is moved to its border: only the clamp bounds what one record can do, never a
  * promise about the data. NaN counts as the worst value. How often that happened is counted for the
- * owner of the data and never sent. docs/PRIVACY.md, "The grid". */
+ * owner of the data and never sent. docs/PRIVACY.md, statement 1. */
 #ifndef CAUCUS_NUM_GRID_H
 #define CAUCUS_NUM_GRID_H
 

@@ -3,7 +3,7 @@
  *
  * Which sums a family's mechanisms add up to is in its own file (family_svt.c, account_stoch.c, family_hedge.c); here
  * is what all of them share: how pure and zCDP parts become one epsilon, the judgement, and the sentence for people.
- * Everything is rounded up, operation by operation. docs/PRIVACY.md, "The accountant". */
+ * Everything is rounded up, operation by operation. docs/PRIVACY.md, statement 2. */
 #include "plan/account.h"
 
 #include "plan/calibrate.h"

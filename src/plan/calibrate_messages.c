@@ -8,8 +8,8 @@
  *   knorm      P(z) ~ e^(-rate*max|z|), rate epsilon/W: private by the triangle inequality in the maximum norm;
  *   laplace-d  Laplace of rate epsilon/(d W) on d coordinates;
  *   gauss      discrete Gaussian of variance d W^2/(2 rho): rho-zCDP, rho = rho(epsilon, delta).
- * Trees send the increment of the one vertex just entered, with its own W_h. docs/PRIVACY.md, "Message-private
- * designs". */
+ * Trees send the increment of the one vertex just entered, with its own W_h. docs/PRIVACY.md, statement 21; what
+ * the paper claims of its own noise does not hold (statement 22 there). */
 #include "plan/calibrate.h"
 
 #include <math.h>

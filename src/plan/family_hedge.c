@@ -13,7 +13,7 @@
  *     regret <= sum over cycles of ln d/e_H + e_H * squares/8, + N (1 - 1/d) for each cycle but the first,
  * against the best expert of each cycle.
  * The accountant: one record enters at most B-1 draws, each of range 2*G*rate.
- * docs/PRIVACY.md, "Fed-Hedge", "The accountant". */
+ * docs/PRIVACY.md, statement 23, "The accountant". */
 #include "plan/account.h"
 #include "plan/calibrate.h"
 #include "plan/family.h"

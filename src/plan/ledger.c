@@ -4,7 +4,7 @@
  *
  * The charge of a run is max(epsilon of its choices, epsilon of its messages): a coordinator that sees the messages
  * sees the choices made from them, so for it the larger of the two is the loss; the public sees the choices alone.
- * The total is the sum of the charges of all runs; deltas add (basic composition; docs/PRIVACY.md, "Several runs").
+ * The total is the sum of the charges of all runs; deltas add (basic composition; docs/PRIVACY.md, statement 29).
  *
  * Amounts are integers in steps of 10^-9. An epsilon of a budget or of a run is taken for the shortest decimal that
  * reads back as the same double, which is what somebody typed, and is rounded up to a whole step: so amounts of at most

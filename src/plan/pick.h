@@ -2,7 +2,7 @@
 /* pick.h: one private choice of one of d columns: scores, the rate of the selection, what it guarantees.
  * layer: plan
  *
- * docs/PRIVACY.md, "One choice". From a table each row is one record: its values are clamped to a public range, rounded
+ * docs/PRIVACY.md, statement 7. From a table each row is one record: its values are clamped to a public range, rounded
  * to 0..G and added up, so that replacing a row by any other moves every score by at most G. From sums that somebody
  * else made, the caller states by how much one record can move one of them; they become integers in units of
  * sensitivity/G, which a replaced record then moves by at most G + 1 (rounding). Lower scores are better. The choice is

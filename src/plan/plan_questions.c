@@ -62,7 +62,7 @@ double caucus_plan_epsilon_messages(const caucus_plan *plan) {
     return plan->guarantee.epsilon_messages;
 }
 
-/* docs/PRIVACY.md, "A whole device". */
+/* docs/PRIVACY.md, statement 11. */
 double caucus_plan_epsilon_device(const caucus_plan *plan) {
     const caucus_guarantee *g = &plan->guarantee;
     const double messages = isnan(g->epsilon_messages) ? 0 : g->epsilon_messages;

@@ -51,7 +51,7 @@ uint64_t caucus_stoch_repeats(const caucus_plan *plan, uint32_t i);
 /** T1, the most trees of any phase. */
 uint32_t caucus_stoch_trees(const caucus_plan *plan);
 
-/** Whether what earlier phases sent is left out of a choice (docs/PRIVACY.md, "Phases with a longest length"). */
+/** Whether what earlier phases sent is left out of a choice (docs/PRIVACY.md, statement 14). */
 static inline bool caucus_stoch_forgets(const caucus_plan *plan) {
     return plan->settings.longest_phase != 0;
 }

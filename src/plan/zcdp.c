@@ -10,7 +10,7 @@
  * A pure e-DP mechanism composed with it adds its Renyi divergence of order a, at most that of
  * randomised response:  ln[(e^(ae) + e^((1-a)e))/(1 + e^e)]/(a-1)
  *     = e + [ln(1 + e^(-(2a-1)e)) - ln(1 + e^(-e))]/(a-1)  <= e.
- * docs/PRIVACY.md, "Approximate privacy". */
+ * docs/PRIVACY.md, statement 24. */
 #include "plan/zcdp.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs without an end: plans, and clients that go on from an announcement that does not follow the last they heard.
- * docs/PRIVACY.md, "Runs without an end". */
+ * docs/PRIVACY.md, statement 18. */
 #include "algo/federation.h"
 
 #include <math.h>

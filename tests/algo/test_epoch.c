@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_epoch.c: whose noise it is. A verdict that was computed and thrown away comes out the same from the saved state,
  * whatever key the next process has; the next epoch's noise is that process's own; no stream serves two decisions; and
- * at the end nothing is left. docs/PRIVACY.md, "Keys and epochs". */
+ * at the end nothing is left. docs/PRIVACY.md, statement 28. */
 #include "algo/federation.h"
 
 #include <sodium.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_absent.c: privacy does not care who is waited for (docs/PRIVACY.md, "Who is waited for").
+/* test_exact_absent.c: privacy does not care who is waited for (docs/PRIVACY.md, statement 26).
  *
  * Two clients, two experts, Fed-DP-OPE-Stoch; the coordinator's own machine counts the reports. For every schedule of
  * who is counted in which step (every subset in every phase: so also for schedules that follow from what was announced

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_client.c: stoch with unit client, exactly (docs/PRIVACY.md, "Unit client").
+/* test_exact_client.c: stoch with unit client, exactly (docs/PRIVACY.md, statement 12).
  *
  * Claim 1 on tiny grids. Whatever a client sees, what it reports in a phase is some vector of {0..G}^d; so the worst of
  * a run is the sum over its phases of the worst pair of vectors, over all sums of the others. Controls: phases that

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_evaluate.c: stoch with few evaluations, exactly (docs/PRIVACY.md, "Few evaluations").
+/* test_exact_evaluate.c: stoch with few evaluations, exactly (docs/PRIVACY.md, statement 15).
  *
  * Claim 1 on tiny grids, for every sum that clients can make and every record that can be replaced: one expert of one
  * round costs f = 1, everything else f = 2. Controls that must fail: W as if all experts had been evaluated equally

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_growing.c: svt without an end and without renewal, exactly (docs/PRIVACY.md, "Thresholds that grow").
+/* test_exact_growing.c: svt without an end and without renewal, exactly (docs/PRIVACY.md, statement 17).
  *
  * Claim 1 for all transcripts of up to four checks whose thresholds grow as the plan's do: 1.0000, as for a threshold
  * that stands still. Controls: thresholds that follow the cost instead of the number of the check, and a threshold

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_hedge.c: Fed-Hedge, exactly (docs/PRIVACY.md, "Fed-Hedge").
+/* test_exact_hedge.c: Fed-Hedge, exactly (docs/PRIVACY.md, statement 23).
  *
  * One draw after every block but the last, P(y) ~ exp(-rate*cum(y)), so a loss is seen by every draw from its block on.
  * Draws are independent given the losses: a transcript's log-ratio is a sum over draws. All sequences of block gaps of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_longest.c: stoch with a longest phase, exactly (docs/PRIVACY.md, "Phases with a longest length").
+/* test_exact_longest.c: stoch with a longest phase, exactly (docs/PRIVACY.md, statement 14).
  *
  * Claim 1 on tiny grids: a loss is in the sums of one phase, and those enter one selection (or, with weights on earlier
  * phases, several that add up to the same), so the law of the whole transcript moves by e^1 at most, however long the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_look.c: a private look, exactly (docs/PRIVACY.md, "A private look").
+/* test_exact_look.c: a private look, exactly (docs/PRIVACY.md, statement 20).
  *
  * Claim 1, of which E0 = .25 pays for the figure, for every pair of sums that one record can make of each other: the
  * law of (choice, figure) is a product, and two of them may differ by e^1 at most. Controls that must fail: a

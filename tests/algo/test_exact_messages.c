@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_messages.c: what a client sends when it trusts nobody, exactly (docs/PRIVACY.md, "Messages").
+/* test_exact_messages.c: what a client sends when it trusts nobody, exactly (docs/PRIVACY.md, statements 21 and 22).
  *
  * A loss enters one message of one phase: a vote, a vote with a shortlist answer, or the noisy increment of one vertex.
  * For two experts and all inputs a replaced loss can make, the log-ratio of every message must stay within the plan's

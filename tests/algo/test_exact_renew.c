@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_renew.c: renewal, exactly (docs/PRIVACY.md, "Renewal").
+/* test_exact_renew.c: renewal, exactly (docs/PRIVACY.md, statement 16).
  *
  * Claim 1 for the checks of two cycles on tiny grids: a loss is in one cycle, whose noise is its own. Controls: the
  * noisy threshold of one cycle kept in the next, and q not set back: each costs 2. Then the machines: whole runs of svt

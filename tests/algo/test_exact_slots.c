@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_slots.c: clients at their own pace, exactly (docs/PRIVACY.md, "At their own pace").
+/* test_exact_slots.c: clients at their own pace, exactly (docs/PRIVACY.md, statement 19).
  *
  * The record is everything that a device sees in one slot: 0 to 2 losses, each pair of them. A schedule says what
  * happens to the device, and what a coordinator that need not be honest asks of it; the real machine plays it in both

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_stoch.c: the selections of Fed-DP-OPE-Stoch, exactly (docs/PRIVACY.md, "Selections" and "Trees").
+/* test_exact_stoch.c: the selections of Fed-DP-OPE-Stoch, exactly (docs/PRIVACY.md, statements 5 and 13).
  *
  * Every transcript of a phase with 0, 1 or 2 trees, every vertex in which a sample may sit, every pair of values it may
  * have, other samples at their extremes; rates and clamps from caucus_plan_new. Claim: the plan's epsilon. Controls:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_svt.c: Fed-SVT as a whole, exactly (docs/PRIVACY.md, "Fed-SVT").
+/* test_exact_svt.c: Fed-SVT as a whole, exactly (docs/PRIVACY.md, statement 9).
  *
  * For two experts on a grid of two steps: every sequence of block sums, every neighbour, every transcript. The
  * integers come from caucus_plan_new, so calibration, accountant and law are judged together: the largest

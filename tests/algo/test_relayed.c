@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_relayed.c: reports that relays have counted leave the same state, byte for byte, as a coordinator that receives
- * them all; whatever else a relay sends is refused and leaves the state as it was. */
+ * them all; whatever else a relay sends is refused and leaves the state as it was. docs/PRIVACY.md, statement 27. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_svt_machines.c: Fed-SVT as machines: two protocols, one result; each item once; late, lying and absent
- * clients. */
+ * clients; means of blocks (docs/PRIVACY.md, statement 10). */
 #include <math.h>
 
 #include "algo/federation.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_knorm.c: l-infinity K-norm noise on integers, exactly (docs/PRIVACY.md, "Messages").
+/* test_exact_knorm.c: l-infinity K-norm noise on integers, exactly (docs/PRIVACY.md, statement 21).
  *
  * P(z) ~ e^(-rate*||z||): moving the message by s, ||s|| <= W, costs rate*W, whatever the dimension. The law is
  * rebuilt from the sampler's own layers, a radius r of weight (2r+1)^d e^(-rate*r) (caucus_knorm_log_weight) and then

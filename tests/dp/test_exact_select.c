@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_select.c: the three selections, exactly (docs/PRIVACY.md, "Selections").
+/* test_exact_select.c: the three selections, exactly (docs/PRIVACY.md, statements 4, 5 and 6).
  *
  * Claim: if every score moves by at most W, exponential, flip and noisy-min are (2*rate*W)-DP. All score vectors of
  * a box and all moves are tried for d = 2, 3, 4; the bound is reached. The flip law is checked against its definition

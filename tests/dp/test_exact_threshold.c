@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_threshold.c: lemma AT, exactly (docs/PRIVACY.md, "Fed-SVT").
+/* test_exact_threshold.c: lemma AT, exactly (docs/PRIVACY.md, statement 8).
  *
  * In one epoch a replaced loss shifts every check from some t* on by one and the same c, |c| <= W. The claim:
  * the epoch's verdicts are max(W*rate_T, W*rate_Q)-DP, for every pair of one- or two-sided noises. Here every

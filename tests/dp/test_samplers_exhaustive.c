@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_samplers_exhaustive.c: the scalar samplers over every sequence of random choices, no statistics involved.
+/* test_samplers_exhaustive.c: the scalar samplers over every sequence of random choices, no statistics involved
+ * (docs/PRIVACY.md, statement 3).
  *
  * The very source files of the library are included here, compiled with words of 4 bits from a script. A walk over all
  * scripts up to some depth adds up, for each outcome, the exact mass of the scripts that lead to it, and the mass of

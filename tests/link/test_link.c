@@ -3,7 +3,7 @@
  * coordinators.
  *
  * What must hold: the same experts as an undisturbed federation of bare machines, each item counted once, and never two
- * different reports for one item (docs/PRIVACY.md, "Reports on a network that fails"). */
+ * different reports for one item (docs/PRIVACY.md, statement 25). */
 #include "link/plain_link.h"
 #include "net/hall.h"
 #include "testing_settings.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The client boundary: a loss becomes the nearest grid point, whatever is sent stays in range, and the fast rows
- * give the bits of the scalar definition. */
+ * give the bits of the scalar definition. docs/PRIVACY.md, statement 1. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The accountant: random settings never exceed what was asked, rates grow with epsilon, and a plan with any one
- * rate raised (or variance lowered) by one per cent is refused. */
+ * rate raised (or variance lowered) by one per cent is refused. docs/PRIVACY.md, statements 2 and 11. */
 #include "plan/plan.h"
 #include "plan/plan_testing.h"
 
@@ -255,7 +255,7 @@ static void structure(void **state) {
     caucus_plan_free(plan);
 }
 
-/* docs/PRIVACY.md, "A whole device". */
+/* docs/PRIVACY.md, statement 11. */
 static void a_whole_device(void **state) {
     (void)state;
     const struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ledger: amounts add up exactly, nothing goes beyond a budget, and an altered or torn file is noticed. */
+/* The ledger: amounts add up exactly, nothing goes beyond a budget, and an altered or torn file is noticed.
+ * docs/PRIVACY.md, statement 29. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -22,7 +22,7 @@ static void known_rho(void **state) {
     near(caucus_zcdp_rho(10, 1e-6), 1.5393, 1e-4);
 }
 
-/* Three ways to give kappa selections half of epsilon (docs/PRIVACY.md, "Approximate privacy"): even split, advanced
+/* Three ways to give kappa selections half of epsilon (docs/PRIVACY.md, statement 24): even split, advanced
  * composition as in the paper's lemma, zCDP of bounded-range selections. */
 static double eta_advanced(double kappa, double epsilon, double delta) {
     double lo = 0, hi = epsilon;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timing.c: does the time of a selection or a draw tell anything about scores or noise?
+/* timing.c: does the time of a selection or a draw tell anything about scores or noise (docs/PRIVACY.md,
+ * statement 30)?
  *
  * Usage: timing [RUNS]      RUNS per mode and measurement, 100000 unless said
  *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* relayed_take.c: merge a partial that a relay has made: whole or not at all. See relayed.h.
+/* relayed_take.c: merge a partial that a relay has made: whole or not at all. See relayed.h; docs/PRIVACY.md,
+ * statement 27.
  *
  * First the items of the list, in their order, are checked and noted, each as its report would be: an item can follow
  * another of the same client. What they overwrite is kept. Then the clients in groups are checked; they come after the

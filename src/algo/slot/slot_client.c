@@ -4,7 +4,7 @@
  * The machine reads no clock: its caller says which slot it is. Losses go into the open slot; when the slot number
  * rises they go over to the complete slots, and an item is made of those alone, never in place. So a slot is in at most
  * one item, whatever the coordinator asks, repeats, withholds or acknowledges falsely: the proof rests on that
- * (docs/PRIVACY.md, "At their own pace"). The rules, by their numbers there:
+ * (docs/PRIVACY.md, statement 19). The rules, by their numbers there:
  *   1  two buffers, the open slot and the complete ones;
  *   2  one item outstanding: a new one needs the last one acknowledged, a question, and a slot completed since;
  *   3  items are numbered 1, 2, ... by the client, and noise is named by that number, never by one that was sent to it;

@@ -144,9 +144,10 @@ static void print_help(void) {
            "\n"
            "Prints the number of the expert to play, from 0, one line per round; then wants that round's losses, one\n"
            "line of d numbers (0.1,0.2 or [0.1,0.2]). Where a plan says evaluate, the line names the experts that are\n"
-           "wanted (3 evaluate=7,8); where it has names, the expert's, last (3 name=large). Losses stay here; what "
-           "leaves\n"
-           "is what the plan allows. What breaks is dialled again; with --state a restart goes on where it says.\n",
+           "wanted (3 evaluate=7,8); where it has names, the expert's, last (3 name=large). What leaves "
+           "is\n"
+           "what the plan allows: sums of losses, under trust nobody with noise. What breaks is dialled again; with\n"
+           "--state a restart goes on where it says.\n",
            name, name, name);
     caucus_options_sections(options, sections);
 }

@@ -3,7 +3,7 @@
  * layer: plan
  *
  * With each decision the loss of x, the expert in force before it, is shown: coordinate x of the sum of the reports
- * that the decision is taken from, over a public number. docs/PRIVACY.md, "A private look".
+ * that the decision is taken from, over a public number. docs/PRIVACY.md, statement 20.
  *   trust coordinator  `show-loss: E0`: the coordinator adds two-sided geometric noise of rate E0/G to that one sum,
  *                      and selections have epsilon - E0; unit client: a record is in the figures of all K decisions,
  *                      each of which is of everything so far, so that each has E0/K;

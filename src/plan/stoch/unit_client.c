@@ -9,7 +9,7 @@
  * with rho_k ~ len^(2/3). Where the loss of a short phase is capped at R an even split may be better. g, the split,
  * pure or zCDP and the selection are those with the smallest proved bound, from public numbers alone. Votes have no
  * bound: they take what is best for K-norm noise, whose error falls in the same way with epsilon_k and with m.
- * docs/PRIVACY.md, "Unit client". */
+ * docs/PRIVACY.md, statement 12. */
 #include "plan/calibrate.h"
 
 #include "plan/stoch.h"

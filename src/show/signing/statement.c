@@ -177,6 +177,10 @@ static void write_trust(caucus_statement_page *page, const caucus_plan *plan) {
                          "state is put back, which could report a slot of it twice");
     page->item(page, "the operating system's random numbers, and that the program is the one that was reviewed");
     page->item(page, "whoever signs certificates and enrols clients: with who may take part");
+    if (!is_open(plan))
+        page->item(page,
+                   "clients, and whoever sets deadlines: that nobody stays away because of losses, which no noise "
+                   "hides");
     page->end_section(page);
 }
 
