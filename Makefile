@@ -62,6 +62,7 @@ mpi-test: all ## what tests of caucus-mpi take minutes: full audit and report ov
 	CAUCUS=build/caucus CAUCUS_MPI=build/caucus-mpi tests/mpi/long
 
 bench: all ## measure speed (bench/), against the bare limit where there is one
+	cmake --build build -j $(JOBS) --target benches
 	@for program in build/bench/bench_*; do echo "== $$program"; $$program || exit 1; done
 
 timing-quick: all ## does time tell scores or noise? 10^5 runs a mode (about a minute)
