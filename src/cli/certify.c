@@ -14,14 +14,15 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum option { CLIENTS, RELAYS, HOST, DAYS, OPTION_COUNT } option;
+typedef enum option { CLIENTS, RELAYS, HOST, DAYS, RENEW, OPTION_COUNT } option;
 
 static const caucus_option options[] = {
     [CLIENTS] = {"clients", "N", NULL, "how many clients; a client's name is its number, 1 to N"},
     [RELAYS] = {"relays", "N", "none",
                 "how many relays, 1 to N: their certificates, keys and a configuration for NATS"},
     [HOST] = {"host", "NAME", "this machine only", "where clients will find the coordinator: a name or an address"},
-    [DAYS] = {"days", "N", "30", "how long they are valid"},
+    [DAYS] = {"days", "N", "30", "how long they are valid; relays at most 7 days"},
+    [RENEW] = {"renew", NULL, NULL, "sign the relays' certificates of DIR again, for 7 days or --days"},
     [OPTION_COUNT] = {NULL, NULL, NULL, NULL},
 };
 
@@ -33,8 +34,14 @@ static int take_number(const char *name, const char *value, uint32_t most, uint3
     return 0;
 }
 
+typedef struct certifying {
+    caucus_certify_settings set;
+    bool renew;
+} certifying;
+
 static int take(void *user, size_t index, const char *value) {
-    caucus_certify_settings *s = user;
+    certifying *c = user;
+    caucus_certify_settings *s = &c->set;
     if (index == SIZE_MAX) {
         if (s->dir != NULL || value[0] == '\0')
             return caucus_usage("certify", "'%s': takes one directory", value);
@@ -52,6 +59,9 @@ static int take(void *user, size_t index, const char *value) {
         return 0;
     case DAYS:
         return take_number("days", value, CAUCUS_CERTIFY_MAX_DAYS, &s->days);
+    case RENEW:
+        c->renew = true;
+        return 0;
     case OPTION_COUNT:
         break;
     }
@@ -63,6 +73,7 @@ static void print_help(void) {
           "\n"
           "  caucus certify certs --clients 10\n"
           "  caucus certify certs --clients 10 --host coordinator.example --days 7\n"
+          "  caucus certify certs --renew\n"
           "\n"
           "Makes an authority, signs a certificate for the coordinator and one for each client, and throws the "
           "authority's\n"
@@ -113,6 +124,9 @@ static void print_relays(const caucus_certify_settings *s) {
     if (s->relays > 1)
         (void)snprintf(last, sizeof last, "relay-1.pem … relay-%u.pem", s->relays);
     printf("  %s, each with its .secret (its signing key) and .nkey (for NATS)\n", last);
+    if (s->days > CAUCUS_CERTIFY_RELAY_DAYS)
+        printf("    valid for %u days: caucus certify --renew, with relay-ca.key, which stays here\n",
+               CAUCUS_CERTIFY_RELAY_DAYS);
     printf("  relays.list, coordinator.secret, coordinator.public, coordinator.nkey\n");
     printf("  nats.pem, nats.conf  for nats-server -c nats.conf, started in this directory\n");
 }
@@ -149,13 +163,32 @@ static int certify(const caucus_certify_settings *s) {
     return caucus_complain("certify", options, status, &error);
 }
 
+static int renew(const certifying *c) {
+    caucus_error error = {0};
+    uint32_t count = 0;
+    const uint32_t days = c->set.days ? c->set.days : CAUCUS_CERTIFY_RELAY_DAYS;
+    if (c->set.clients || c->set.relays || c->set.host)
+        return caucus_usage("certify", "--renew: takes a directory and --days, nothing else");
+    caucus_status status = caucus_certify_renew(c->set.dir, days, &count, &error);
+    if (status != CAUCUS_OK)
+        return caucus_complain("certify", options, status, &error);
+    printf("Signed again, valid for %u day%s: relay-1.pem", days, days == 1 ? "" : "s");
+    if (count > 1)
+        printf(" … relay-%u.pem", count);
+    printf("\n\nNext: each to its relay, in the place of the one there; then SIGHUP to it (kill -HUP)\n");
+    return CAUCUS_EXIT_DONE;
+}
+
 int caucus_cli_certify(int argc, char **argv) {
-    caucus_certify_settings s = {.days = 30, .stop = &caucus_stop};
-    int code = caucus_options_parse("certify", options, argc, argv, take, &s);
+    certifying c = {.set = {.stop = &caucus_stop}};
+    int code = caucus_options_parse("certify", options, argc, argv, take, &c);
     if (caucus_options_over(&code, print_help))
         return code;
-    if (s.dir == NULL || s.clients == 0)
+    if (c.set.dir != NULL && c.renew)
+        return renew(&c);
+    if (c.set.dir == NULL || c.set.clients == 0)
         return caucus_usage("certify", "%s — for example: caucus certify certs --clients 10",
-                            s.dir == NULL ? "no directory given" : "--clients is missing");
-    return certify(&s);
+                            c.set.dir == NULL ? "no directory given" : "--clients is missing");
+    c.set.days = c.set.days ? c.set.days : 30;
+    return certify(&c.set);
 }

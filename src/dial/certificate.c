@@ -47,11 +47,12 @@ static bool extend(X509 *x509, X509V3_CTX *context, int what, const char *value)
     return good;
 }
 
-static bool extend_all(X509 *x509, X509 *issuer, caucus_certificate_role role, const char *host) {
+/* old: a certificate whose hosts are taken over; NULL: there is none. */
+static bool extend_all(X509 *x509, X509 *issuer, caucus_certificate_role role, const char *host, const X509 *old) {
     X509V3_CTX context;
     X509V3_set_ctx_nodb(&context);
     X509V3_set_ctx(&context, issuer, x509, NULL, NULL, 0);
-    bool ca = role == CAUCUS_CERTIFICATE_CA;
+    bool ca = role == CAUCUS_CERTIFICATE_CA || role == CAUCUS_CERTIFICATE_RELAY_CA;
     char names[400];
     (void)snprintf(names, sizeof names, "DNS:localhost,IP:127.0.0.1,IP:::1%s%s",
                    host == NULL       ? ""
@@ -62,9 +63,12 @@ static bool extend_all(X509 *x509, X509 *issuer, caucus_certificate_role role, c
            extend(x509, &context, NID_key_usage, ca ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature") &&
            extend(x509, &context, NID_subject_key_identifier, "hash") &&
            (ca || extend(x509, &context, NID_authority_key_identifier, "keyid:always")) &&
-           (ca || extend(x509, &context, NID_ext_key_usage,
-                         role == CAUCUS_CERTIFICATE_CLIENT ? "clientAuth" : "serverAuth")) &&
-           (role != CAUCUS_CERTIFICATE_COORDINATOR || extend(x509, &context, NID_subject_alt_name, names));
+           (role == CAUCUS_CERTIFICATE_CA || extend(x509, &context, NID_ext_key_usage,
+                                                    role == CAUCUS_CERTIFICATE_CLIENT ? "clientAuth" : "serverAuth")) &&
+           (role != CAUCUS_CERTIFICATE_COORDINATOR ||
+            (old == NULL
+                 ? extend(x509, &context, NID_subject_alt_name, names)
+                 : X509_add_ext(x509, X509_get_ext(old, X509_get_ext_by_NID(old, NID_subject_alt_name, -1)), -1) == 1));
 }
 
 /* A serial nobody can guess, never zero: the highest bit is set. */
@@ -76,17 +80,27 @@ static bool set_serial(X509 *x509) {
     return good;
 }
 
+/* Clocks differ: valid from a little before now. */
+static bool date(X509 *x509, uint32_t days) {
+    return set_serial(x509) && X509_gmtime_adj(X509_getm_notBefore(x509), -(long)CLOCK_SKEW_SECONDS) != NULL &&
+           X509_time_adj_ex(X509_getm_notAfter(x509), (int)days, 0, NULL) != NULL;
+}
+
 static bool fill(const caucus_certificate *c, const caucus_certificate *issuer, caucus_certificate_role role,
                  const char *name, const char *host, uint32_t days) {
     X509_NAME *subject = X509_get_subject_name(c->x509);
-    /* Clocks differ: valid from a little before now. */
-    return X509_set_version(c->x509, X509_VERSION_3) == 1 && set_serial(c->x509) &&
-           X509_gmtime_adj(X509_getm_notBefore(c->x509), -(long)CLOCK_SKEW_SECONDS) != NULL &&
-           X509_time_adj_ex(X509_getm_notAfter(c->x509), (int)days, 0, NULL) != NULL &&
+    return X509_set_version(c->x509, X509_VERSION_3) == 1 && date(c->x509, days) &&
            X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const unsigned char *)name, -1, -1, 0) == 1 &&
            X509_set_issuer_name(c->x509, X509_get_subject_name(issuer->x509)) == 1 &&
-           X509_set_pubkey(c->x509, c->key) == 1 && extend_all(c->x509, issuer->x509, role, host) &&
+           X509_set_pubkey(c->x509, c->key) == 1 && extend_all(c->x509, issuer->x509, role, host, NULL) &&
            X509_sign(c->x509, issuer->key, EVP_sha256()) > 0;
+}
+
+static caucus_status fail_made(const char *name, caucus_error *ret_error) {
+    unsigned long code = ERR_peek_error();
+    const char *why = code != 0 ? ERR_reason_error_string(code) : NULL;
+    return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "OpenSSL made no certificate for '%s': %s", name,
+                       why != NULL ? why : "no reason given");
 }
 
 caucus_status caucus_certificate_new(caucus_certificate_role role, const caucus_certificate *issuer, const char *name,
@@ -98,11 +112,29 @@ caucus_status caucus_certificate_new(caucus_certificate_role role, const caucus_
         *ret = made;
         return CAUCUS_OK;
     }
-    unsigned long code = ERR_peek_error();
-    const char *why = code != 0 ? ERR_reason_error_string(code) : NULL;
+    const caucus_status status = fail_made(name, ret_error); /* before OpenSSL is asked for anything else */
     caucus_certificate_free(&made);
-    return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "OpenSSL made no certificate for '%s': %s", name,
-                       why != NULL ? why : "no reason given");
+    return status;
+}
+
+caucus_status caucus_certificate_again(const caucus_certificate *issuer, X509 *old, uint32_t days,
+                                       caucus_certificate *ret, caucus_error *ret_error) {
+    ERR_clear_error();
+    caucus_certificate made = {.x509 = X509_new()};
+    const bool good = made.x509 != NULL && X509_get_ext_by_NID(old, NID_subject_alt_name, -1) >= 0 &&
+                      X509_set_version(made.x509, X509_VERSION_3) == 1 && date(made.x509, days) &&
+                      X509_set_subject_name(made.x509, X509_get_subject_name(old)) == 1 &&
+                      X509_set_issuer_name(made.x509, X509_get_subject_name(issuer->x509)) == 1 &&
+                      X509_set_pubkey(made.x509, X509_get0_pubkey(old)) == 1 &&
+                      extend_all(made.x509, issuer->x509, CAUCUS_CERTIFICATE_COORDINATOR, NULL, old) &&
+                      X509_sign(made.x509, issuer->key, EVP_sha256()) > 0;
+    if (good) {
+        *ret = made;
+        return CAUCUS_OK;
+    }
+    const caucus_status status = fail_made("a relay", ret_error);
+    caucus_certificate_free(&made);
+    return status;
 }
 
 void caucus_certificate_free(caucus_certificate *certificate) {

@@ -15,6 +15,7 @@
 
 typedef enum caucus_certificate_role {
     CAUCUS_CERTIFICATE_CA,
+    CAUCUS_CERTIFICATE_RELAY_CA, /* signs relays, which are servers to clients, and nobody else */
     CAUCUS_CERTIFICATE_COORDINATOR,
     CAUCUS_CERTIFICATE_CLIENT
 } caucus_certificate_role;
@@ -33,6 +34,11 @@ typedef struct caucus_certificate {
 caucus_status caucus_certificate_new(caucus_certificate_role role, const caucus_certificate *issuer, const char *name,
                                      const char *host, uint32_t days, caucus_certificate *ret,
                                      caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Sign a certificate of role COORDINATOR again: the same name, key, hosts; a new serial number and new days. ret->key
+ *  stays NULL: its owner has it.
+ *  Returns: as caucus_certificate_new(). */
+caucus_status caucus_certificate_again(const caucus_certificate *issuer, X509 *old, uint32_t days,
+                                       caucus_certificate *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_certificate_free(caucus_certificate *certificate);
 
 /** A host name (letters, digits, hyphens, dots) or a numeric address. */

@@ -31,7 +31,7 @@ static bool is_ours(const char *folder, const char *name) {
     static const char *const single[] = {"ca.pem",           "coordinator.pem",    "coordinator.key",
                                          "coordinator.nkey", "coordinator.secret", "coordinator.public",
                                          "nats.pem",         "nats.key",           "nats.conf",
-                                         "relays.list"};
+                                         "relays.list",      "relay-ca.pem",       "relay-ca.key"};
     (void)folder;
     for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
         if (strcmp(name, single[i]) == 0)
@@ -66,16 +66,13 @@ bool caucus_certify_finish(FILE *out, bool written) {
     return fclose(out) == 0 && good;
 }
 
-static caucus_status write_pair(int at, const char *base, const caucus_certificate *c, bool with_key,
-                                caucus_error *ret_error) {
+static caucus_status write_pair(int at, const char *base, const caucus_certificate *c, caucus_error *ret_error) {
     char name[40];
     (void)snprintf(name, sizeof name, "%s.pem", base);
     errno = 0;
     FILE *out = caucus_certify_create(at, name, 0644);
     if (out == NULL || !caucus_certify_finish(out, PEM_write_X509(out, c->x509) == 1))
         return caucus_fail_path(ret_error, CAUCUS_E_PATH, "", name);
-    if (!with_key)
-        return CAUCUS_OK;
     (void)snprintf(name, sizeof name, "%s.key", base);
     out = caucus_certify_create(at, name, 0600);
     if (out == NULL || !caucus_certify_finish(out, PEM_write_PrivateKey(out, c->key, NULL, NULL, 0, NULL, NULL) == 1))
@@ -83,22 +80,43 @@ static caucus_status write_pair(int at, const char *base, const caucus_certifica
     return CAUCUS_OK;
 }
 
-static caucus_status make_one(int at, caucus_certificate_role role, const caucus_certificate *ca, const char *base,
-                              const char *name, const caucus_certify_settings *s, caucus_error *ret_error) {
+static caucus_status make_for(int at, caucus_certificate_role role, const caucus_certificate *ca, const char *base,
+                              const char *name, const caucus_certify_settings *s, uint32_t days,
+                              caucus_error *ret_error) {
     caucus_certificate certificate = {0};
-    caucus_status status = caucus_certificate_new(role, ca, name, s->host, s->days, &certificate, ret_error);
+    caucus_status status = caucus_certificate_new(role, ca, name, s->host, days, &certificate, ret_error);
     if (status == CAUCUS_OK)
-        status = write_pair(at, base, &certificate, true, ret_error);
+        status = write_pair(at, base, &certificate, ret_error);
     caucus_certificate_free(&certificate);
     return status;
 }
 
+static caucus_status make_one(int at, caucus_certificate_role role, const caucus_certificate *ca, const char *base,
+                              const char *name, const caucus_certify_settings *s, caucus_error *ret_error) {
+    return make_for(at, role, ca, base, name, s, s->days, ret_error);
+}
+
+/* Whom both sides trust: with relays also their authority, which signs servers only. */
+static caucus_status write_trusted(int at, const caucus_certificate *ca, const caucus_certificate *relay_ca,
+                                   caucus_error *ret_error) {
+    errno = 0;
+    FILE *out = caucus_certify_create(at, "ca.pem", 0644);
+    const bool good = out != NULL && PEM_write_X509(out, ca->x509) == 1 &&
+                      (relay_ca->x509 == NULL || PEM_write_X509(out, relay_ca->x509) == 1);
+    if (out == NULL || !caucus_certify_finish(out, good))
+        return caucus_fail_path(ret_error, CAUCUS_E_PATH, "", "ca.pem");
+    return relay_ca->x509 == NULL ? CAUCUS_OK : write_pair(at, "relay-ca", relay_ca, ret_error);
+}
+
 static caucus_status fill(int at, const caucus_certify_settings *s, caucus_error *ret_error) {
-    caucus_certificate ca = {0};
+    caucus_certificate ca = {0}, relay_ca = {0};
     caucus_status status =
         caucus_certificate_new(CAUCUS_CERTIFICATE_CA, NULL, "caucus trial authority", NULL, s->days, &ca, ret_error);
+    if (status == CAUCUS_OK && s->relays > 0)
+        status = caucus_certificate_new(CAUCUS_CERTIFICATE_RELAY_CA, NULL, "caucus trial authority of relays", NULL,
+                                        s->days, &relay_ca, ret_error);
     if (status == CAUCUS_OK)
-        status = write_pair(at, "ca", &ca, false, ret_error);
+        status = write_trusted(at, &ca, &relay_ca, ret_error);
     if (status == CAUCUS_OK)
         status = make_one(at, CAUCUS_CERTIFICATE_COORDINATOR, &ca, "coordinator", "coordinator", s, ret_error);
     for (uint32_t i = 1; status == CAUCUS_OK && i <= s->clients; i++) {
@@ -112,12 +130,14 @@ static caucus_status fill(int at, const caucus_certify_settings *s, caucus_error
     for (uint32_t i = 1; status == CAUCUS_OK && i <= s->relays; i++) {
         char base[24];
         (void)snprintf(base, sizeof base, "relay-%u", i);
-        status = make_one(at, CAUCUS_CERTIFICATE_COORDINATOR, &ca, base, base, s, ret_error);
+        status = make_for(at, CAUCUS_CERTIFICATE_COORDINATOR, &relay_ca, base, base, s,
+                          s->days < CAUCUS_CERTIFY_RELAY_DAYS ? s->days : CAUCUS_CERTIFY_RELAY_DAYS, ret_error);
     }
     if (status == CAUCUS_OK && s->relays > 0)
         status = make_one(at, CAUCUS_CERTIFICATE_COORDINATOR, &ca, "nats", "nats", s, ret_error);
     if (status == CAUCUS_OK && s->more != NULL)
         status = s->more(at, s, ret_error);
+    caucus_certificate_free(&relay_ca);
     caucus_certificate_free(&ca); /* wipes the key: nothing more can be signed */
     return status;
 }

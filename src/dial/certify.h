@@ -4,7 +4,11 @@
  *
  * ca.pem, coordinator.pem and .key, client-1.pem and .key, ...; with relays also relay-1.pem and .key, ..., nats.pem
  * and .key, and what relay/certify_relays.h adds. The directory appears whole or not at all. The authority's own key
- * is never written: once it is done, nothing more can be signed in its name. */
+ * is never written: once it is done, nothing more can be signed in its name.
+ *
+ * Relays stand in many places and see what clients send, so their certificates are short, and are signed by a second
+ * authority that signs servers only: relay-ca.pem, which is in ca.pem too, and relay-ca.key, which stays where they
+ * were made, to sign them again (certify_renew.c). */
 #ifndef CAUCUS_DIAL_CERTIFY_H
 #define CAUCUS_DIAL_CERTIFY_H
 
@@ -16,6 +20,7 @@
 #define CAUCUS_CERTIFY_MAX_CLIENTS 100000u
 #define CAUCUS_CERTIFY_MAX_RELAYS 1000u
 #define CAUCUS_CERTIFY_MAX_DAYS 3650u
+#define CAUCUS_CERTIFY_RELAY_DAYS 7u /* of a relay's certificate; fewer if all are shorter */
 
 typedef struct caucus_certify_settings {
     const char *dir;
@@ -36,5 +41,13 @@ bool caucus_certify_finish(FILE *out, bool written);
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (settings, or other contents), CAUCUS_E_PATH, CAUCUS_E_FULL, CAUCUS_E_IO,
  *           CAUCUS_E_MEMORY, CAUCUS_E_STOPPED. */
 caucus_status caucus_certify(const caucus_certify_settings *settings, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Sign the certificates of the relays of such a directory again, each in its place, for so many days. Their keys stay
+ *  as they are, and need not be there.
+ *  Out:     *ret_count  how many
+ *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (days; no relays were made there), CAUCUS_E_PATH, CAUCUS_E_FORMAT, CAUCUS_E_FULL,
+ *           CAUCUS_E_IO, CAUCUS_E_MEMORY. */
+caucus_status caucus_certify_renew(const char *dir, uint32_t days, uint32_t *ret_count,
+                                   caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

@@ -63,8 +63,9 @@ struct caucus_http {
     int done;                  /* eventfd: the sweeper ends */
     pthread_mutex_t view_lock; /* of the view and its times */
     caucus_view view;
-    int64_t view_ms; /* when it was taken; below 0: never */
-    int64_t busy_ms; /* since when it could not be taken; below 0: it could */
+    const caucus_http_texts *texts; /* NULL: they are made of the view */
+    int64_t view_ms;                /* when it was taken; below 0: never */
+    int64_t busy_ms;                /* since when it could not be taken; below 0: it could */
     int64_t tried_ms;
     uint16_t port;
     atomic_bool shown; /* somebody has been sent the whole page */
@@ -75,7 +76,9 @@ struct caucus_http {
 /* Under view_lock. */
 static void refresh(caucus_http *http) {
     int64_t now = caucus_clock_ms();
-    if (http->tried_ms >= 0 && now - http->tried_ms < VIEW_MS)
+    if (http->texts) /* which are made anew each time */
+        http->view_ms = now;
+    if (http->texts || (http->tried_ms >= 0 && now - http->tried_ms < VIEW_MS))
         return;
     if (caucus_view_refresh(&http->view, VIEW_WAIT_MS)) {
         http->view_ms = now;
@@ -153,22 +156,29 @@ static enum MHD_Result answer_words(struct MHD_Connection *connection, unsigned 
     return answer_constant(connection, code, "text/plain; charset=utf-8", text, strlen(text));
 }
 
-typedef unsigned (*caucus_writer)(const caucus_view *view, FILE *to); /* returns the status code */
+typedef unsigned (*caucus_writer)(const caucus_http *http, FILE *to); /* returns the status code */
 
-static unsigned write_json(const caucus_view *view, FILE *to) {
-    caucus_view_json(view, to);
+static unsigned write_json(const caucus_http *http, FILE *to) {
+    caucus_view_json(&http->view, to);
     return MHD_HTTP_OK;
 }
-static unsigned write_metrics(const caucus_view *view, FILE *to) {
-    caucus_view_metrics(view, to);
+static unsigned write_metrics(const caucus_http *http, FILE *to) {
+    if (http->texts)
+        http->texts->metrics(http->texts->user, to);
+    else
+        caucus_view_metrics(&http->view, to);
     return MHD_HTTP_OK;
 }
-static unsigned write_page(const caucus_view *view, FILE *to) {
-    caucus_view_page(view, to);
+static unsigned write_page(const caucus_http *http, FILE *to) {
+    if (http->texts)
+        http->texts->page(http->texts->user, to);
+    else
+        caucus_view_page(&http->view, to);
     return MHD_HTTP_OK;
 }
-static unsigned write_ready(const caucus_view *view, FILE *to) {
-    return caucus_view_health(view, to) ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+static unsigned write_ready(const caucus_http *http, FILE *to) {
+    const bool ready = http->texts ? http->texts->ready(http->texts->user, to) : caucus_view_health(&http->view, to);
+    return ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
 /* Standard output functions onto a text that grows. 0 is how a cookie says that nothing could be written. */
@@ -189,7 +199,7 @@ static enum MHD_Result answer_locked(caucus_http *http, struct MHD_Connection *c
     FILE *to = fopencookie(&text, "w", (cookie_io_functions_t){.write = append});
     if (!to)
         return answer_words(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
-    unsigned code = writer(&http->view, to);
+    unsigned code = writer(http, to);
     bool whole = !ferror(to);
     if (fclose(to) != 0 || !whole) {
         caucus_text_free(&text);
@@ -212,7 +222,7 @@ static enum MHD_Result answer_view(caucus_http *http, struct MHD_Connection *con
 static enum MHD_Result route(caucus_http *http, struct MHD_Connection *connection, const char *path) {
     if (strcmp(path, "/") == 0)
         return answer_view(http, connection, "text/html; charset=utf-8", write_page);
-    if (strcmp(path, "/api/v1/status") == 0)
+    if (strcmp(path, "/api/v1/status") == 0 && !http->texts)
         return answer_view(http, connection, "application/json", write_json);
     if (strcmp(path, "/metrics") == 0)
         return answer_view(http, connection, "text/plain; version=0.0.4; charset=utf-8", write_metrics);
@@ -229,7 +239,9 @@ static enum MHD_Result route(caucus_http *http, struct MHD_Connection *connectio
     if (strcmp(path, "/icon.svg") == 0)
         return answer_constant(connection, MHD_HTTP_OK, "image/svg+xml", caucus_web_icon_svg,
                                caucus_web_icon_svg_length);
-    return answer_words(connection, MHD_HTTP_NOT_FOUND, "there are /, /api/v1/status, /metrics, /livez and /readyz\n");
+    return answer_words(connection, MHD_HTTP_NOT_FOUND,
+                        http->texts ? "there are /, /metrics, /livez and /readyz\n"
+                                    : "there are /, /api/v1/status, /metrics, /livez and /readyz\n");
 }
 
 /* Called once when the headers are in, and again when the request is whole. A body is refused unread. */
@@ -390,7 +402,8 @@ caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings
         http->visitor[i].fd = -1;
     http->done = eventfd(0, EFD_CLOEXEC);
     http->port = getsockname(fd, (struct sockaddr *)&bound, &size) == 0 ? caucus_address_port(&bound) : 0;
-    status = caucus_view_open(&http->view, server, settings);
+    http->texts = settings->texts;
+    status = http->texts ? CAUCUS_OK : caucus_view_open(&http->view, server, settings);
     if (status != CAUCUS_OK) {
         (void)caucus_fail(ret_error, status, "http", "out of memory");
         goto failed;

@@ -4,13 +4,23 @@
  *
  * Shows the plan's public words, caucus_server_status, the history of experts and who is present, and nothing else: no
  * sum, no loss, no key. One thread of its own; only GET and HEAD; bodies are small, connections few and short. No
- * request is logged. Bound to loopback unless told otherwise; beyond it a bearer token is needed. */
+ * request is logged. A relay has texts of its own here (net/relay/relay_texts.h). Bound to loopback unless told otherwise; beyond it a bearer token is needed. */
 #ifndef CAUCUS_NET_HTTP_H
 #define CAUCUS_NET_HTTP_H
+
+#include <stdio.h>
 
 #include "net/server.h"
 
 #define CAUCUS_HTTP_TOKEN_MIN 16 /* shortest token accepted, bytes */
+
+/* What is said by somebody who is no coordinator; each is called in this one thread. `page` is HTML. */
+typedef struct caucus_http_texts {
+    void (*page)(void *user, FILE *to);
+    void (*metrics)(void *user, FILE *to);
+    bool (*ready)(void *user, FILE *to); /* true and "ok", or false and why not */
+    void *user;
+} caucus_http_texts;
 
 typedef struct caucus_http_settings {
     const char *listen;                  /* host:port, [v6]:port; port 0 = any (see caucus_http_port) */
@@ -19,6 +29,7 @@ typedef struct caucus_http_settings {
     const caucus_plan *plan;             /* borrowed until caucus_http_close() */
     const uint8_t *plan_hash;            /* 32 bytes, copied */
     const _Atomic uint64_t *log_dropped; /* lines that the log had to drop; NULL: nobody counts */
+    const caucus_http_texts *texts; /* borrowed; NULL: a coordinator's. Else plan, name and hash are not asked for */
     int listener; /* from caucus_http_bind(), taken over by caucus_http_open(); 0: it binds by itself */
 } caucus_http_settings;
 
@@ -31,7 +42,7 @@ caucus_status caucus_http_bind(const caucus_http_settings *settings, int *ret_fd
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Answer from a thread of its own.
- *  In:      server  borrowed until caucus_http_close(): close this before caucus_server_close().
+ *  In:      server  NULL if there are texts; borrowed until caucus_http_close(): close this before caucus_server_close().
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (listen, token), CAUCUS_E_BUSY, CAUCUS_E_NETWORK (cannot bind),
  *           CAUCUS_E_MEMORY; the error names the fix. */
 caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings *settings, caucus_http **ret,

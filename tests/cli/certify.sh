@@ -66,6 +66,31 @@ check "valid in six days" openssl x509 -in certs/client-1.pem -noout -checkend $
 refuse "valid in eight days" openssl x509 -in certs/client-1.pem -noout -checkend $((8 * 86400))
 same "serials differ" 14 "$(for c in certs/*.pem; do openssl x509 -in "$c" -noout -serial; done | sort -u | wc -l)"
 
+# Relays: short, signed by an authority of their own that signs servers only, and signed again.
+"$CAUCUS" certify relayed --clients 1 --relays 2 --host node.example >/dev/null
+trusts() { openssl verify -x509_strict -CAfile relayed/ca.pem "$@"; }
+check "a relay is a server" trusts -purpose sslserver -verify_hostname node.example relayed/relay-2.pem
+check "so is the coordinator" trusts -purpose sslserver -verify_hostname node.example relayed/coordinator.pem
+check "a client beside relays" trusts -purpose sslclient relayed/client-1.pem
+refuse "a relay as a client" trusts -purpose sslclient relayed/relay-2.pem
+check "a relay for six days" openssl x509 -in relayed/relay-1.pem -noout -checkend $((6 * 86400))
+refuse "a relay for eight days" openssl x509 -in relayed/relay-1.pem -noout -checkend $((8 * 86400))
+same "the key of the authority of relays" 600 "$(stat -c %a relayed/relay-ca.key)"
+openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout forged.key -subj /CN=1 2>/dev/null |
+    openssl x509 -req -CA relayed/relay-ca.pem -CAkey relayed/relay-ca.key -days 1 -out forged.pem \
+        -extfile <(printf 'extendedKeyUsage=clientAuth\nauthorityKeyIdentifier=keyid\nsubjectKeyIdentifier=hash\n') \
+        >/dev/null 2>&1
+check "a client was forged" test -s forged.pem
+refuse "a client signed by the authority of relays" openssl verify -CAfile relayed/ca.pem -purpose sslclient forged.pem
+before=$(openssl x509 -in relayed/relay-2.pem -noout -pubkey -ext subjectAltName)
+cp relayed/relay-2.pem old.pem
+"$CAUCUS" certify relayed --renew --days 2 >/dev/null
+check "a relay, signed again" trusts -purpose sslserver -verify_hostname node.example relayed/relay-2.pem
+same "its key and hosts stay" "$before" "$(openssl x509 -in relayed/relay-2.pem -noout -pubkey -ext subjectAltName)"
+refuse "signed again for three days" openssl x509 -in relayed/relay-2.pem -noout -checkend $((3 * 86400))
+refuse "with the same serial number" test "$(openssl x509 -in relayed/relay-2.pem -noout -serial)" = \
+    "$(openssl x509 -in old.pem -noout -serial)"
+
 # A handshake, both sides verifying.
 openssl s_server -accept 127.0.0.1:0 -cert certs/coordinator.pem -key certs/coordinator.key -CAfile certs/ca.pem \
     -Verify 1 -verify_return_error -tls1_3 \

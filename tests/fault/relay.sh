@@ -10,6 +10,28 @@ seed=24 clients=5 security=(--insecure)
 make_certificates 5 2
 start_nats
 
+get() { # get PORT PATH: the code of the answer, and the answer
+    python3 - "http://127.0.0.1:$1$2" <<'PY'
+import sys, urllib.error, urllib.request
+try:
+    with urllib.request.urlopen(sys.argv[1]) as answer:
+        print(answer.status, answer.read().decode())
+except urllib.error.HTTPError as answer:
+    print(answer.code, answer.read().decode())
+PY
+}
+page_of() { # page_of PORT: a relay's own page, metrics and readiness
+    local said words
+    is_ready() { case $(get "$1" /readyz) in 200*) ;; *) false ;; esac; }
+    until_true 20 is_ready "$1" || bad "relay 1 is not ready: $(get "$1" /readyz)"
+    said=$(get "$1" /metrics)
+    for words in 'caucus_relay_ready 1' 'caucus_nats_up 1' 'relay="1"} 1'; do
+        case $said in *"$words"*) ;; *) bad "a relay's metrics do not say '$words'" ;; esac
+    done
+    said=$(get "$1" /)
+    case $said in *"<h1>Relay 1</h1>"*"The coordinator is heard"*) ;; *) bad "a relay's page: $said" ;; esac
+    case $(get "$1" /api/v1/status) in 404*) ;; *) bad "a relay has a coordinator's status" ;; esac
+}
 relayed() { # relayed NAME FLAGS...
     local name=$1 plan=$work/$1.yaml i to pids=()
     shift
@@ -17,9 +39,10 @@ relayed() { # relayed NAME FLAGS...
     make_plan "$plan" "$@"
     undisturbed "$name-direct" "$plan" "$@"
     start_coordinator "$name" "$plan" 0 "${tls[@]}" "${hears[@]}"
-    start_relay "$name" "$plan" 1
+    start_relay "$name" "$plan" 1 --http 127.0.0.1:0
     start_relay "$name" "$plan" 2 --loops 1
     for i in 1 2; do until_true 20 relay_listens "$name" "$i" || give_up "$name: relay $i does not listen"; done
+    [ "$name" != svt ] || page_of "$(field http_port "$work/$name.relay1.1.out")"
     for i in 1 2 3 4 5; do
         to=${relay_port[1 + i % 2]}
         [ "$i" -ne 5 ] || to=$port

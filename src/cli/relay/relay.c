@@ -11,6 +11,8 @@
 #include "cli/signals.h"
 #include "cli/verbs.h"
 #include "dial/address.h"
+#include "net/http.h"
+#include "net/relay/relay_texts.h"
 #include "net/server.h"
 #include "num/number_text.h"
 #include "plan/plan.h"
@@ -45,6 +47,7 @@ enum option {
     OPTION_GATHER,
     OPTION_KEEP,
     OPTION_CUT_OFF,
+    OPTION_HTTP,
     OPTION_FORMAT,
     OPTION_LOG_FORMAT,
     OPTION_LOG_LEVEL,
@@ -73,6 +76,7 @@ static const caucus_option options[] = {
     {"gather", "MS", "20", "how long further answers are waited for after the first, 1 to 60000"},
     {"keep", "MB", "256", "of reports that are not durable yet; clients send again what does not fit"},
     {"cut-off", "SECONDS", "30", "so long without the coordinator: clients are told to go elsewhere, 3 to 3600"},
+    {"http", "HOST:PORT", NULL, "a page of this relay, /metrics and /readyz; this machine only; port 0 = any"},
     {"format", "NAME", "text", "of what is printed: text or json"},
     {"log-format", "NAME", "text", "of the log on standard error: text, or json, one object per line"},
     {"log-level", "NAME", "notice", "error, notice (who comes and goes), or detail"},
@@ -88,6 +92,8 @@ typedef struct relaying {
     caucus_log *log;
     caucus_relay *relay;
     caucus_server *server;
+    caucus_relay_texts texts;
+    caucus_http *http;
     bool json;
     char listen[CAUCUS_ADDRESS_BYTES];
 } relaying;
@@ -115,8 +121,8 @@ static void on_hangup(int number) {
 static const caucus_option_section sections[] = {
     {"Between coordinator and clients", OPTION_PLAN, OPTION_LISTEN, NULL},
     {"Who may join", OPTION_LISTEN, OPTION_GATHER, NULL},
-    {"What is sent when", OPTION_GATHER, OPTION_FORMAT, NULL},
-    {"What is shown", OPTION_FORMAT, OPTION_CONFIG, NULL},
+    {"What is sent when", OPTION_GATHER, OPTION_HTTP, NULL},
+    {"What is shown", OPTION_HTTP, OPTION_CONFIG, NULL},
     {"All of these from a file", OPTION_CONFIG, OPTION_CONFIG + 1, NULL},
     {NULL, 0, 0, NULL},
 };
@@ -227,6 +233,22 @@ static int fail(caucus_status status, const caucus_error *error) {
     return caucus_complain("relay", options, status, error);
 }
 
+/* It answers from now on until the end, also while the coordinator is waited for. */
+static int open_http(relaying *r) {
+    caucus_error error = {0};
+    caucus_address place;
+    const char *http = r->value[OPTION_HTTP];
+    caucus_status status = http ? caucus_address_resolve(http, "http", true, &place, &error) : CAUCUS_OK;
+    if (status == CAUCUS_OK && http && !place.loopback)
+        return caucus_usage("relay", "--http %s: must be on this machine, 127.0.0.1:PORT or [::1]:PORT", http);
+    if (status == CAUCUS_OK && http) {
+        caucus_relay_texts_init(&r->texts, r->relay, r->relay_set.number, caucus_plan_hash_text(r->plan));
+        status =
+            caucus_http_open(NULL, &(caucus_http_settings){.listen = http, .texts = &r->texts.http}, &r->http, &error);
+    }
+    return status == CAUCUS_OK ? 0 : fail(status, &error);
+}
+
 static int open_relay(relaying *r, size_t level, bool log_json) {
     caucus_error error = {0};
     caucus_status status = caucus_plan_file_read(r->value[OPTION_PLAN], &r->plan, &error);
@@ -242,7 +264,7 @@ static int open_relay(relaying *r, size_t level, bool log_json) {
     r->set.log_user = r->log;
     status = caucus_relay_open(&r->relay_set, &r->relay, &error);
     r->set.relay = r->relay;
-    return status == CAUCUS_OK ? 0 : fail(status, &error);
+    return status == CAUCUS_OK ? open_http(r) : fail(status, &error);
 }
 
 /* One session. Returns: an exit code; CAUCUS_OPTIONS_HELP: another one follows. */
@@ -259,7 +281,8 @@ static int relay_once(relaying *r, bool first) {
         /* The next session listens at the same port, also if any would have done. */
         const char *colon = strrchr(r->set.listen, ':');
         const uint16_t port = caucus_server_port(r->server);
-        caucus_serve_listening(r->json, r->set.listen, port, caucus_plan_hash_text(r->plan), 0, false);
+        caucus_serve_listening(r->json, r->set.listen, port, caucus_plan_hash_text(r->plan),
+                               r->http ? caucus_http_port(r->http) : 0, false);
         (void)snprintf(r->listen, sizeof r->listen, "%.*s:%u", (int)(colon - r->set.listen), r->set.listen, port);
         r->set.listen = r->listen;
     }
@@ -306,6 +329,7 @@ int caucus_cli_relay(int argc, char **argv) {
             summarise(&r);
     }
     caucus_server_close(r.server);
+    caucus_http_close(r.http);
     caucus_relay_close(r.relay);
     caucus_log_close(r.log);
     caucus_plan_free(r.plan);

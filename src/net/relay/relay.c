@@ -191,6 +191,10 @@ static void turn(caucus_relay *r, uint64_t until) {
     caucus_relay_say_places(r);
     look_after_session(r, now);
     drain(r, now);
+    atomic_store(&r->shown_clients, atomic_load(&r->server->present));
+    atomic_store(&r->shown_heard, atomic_load(&r->server->committed));
+    atomic_store(&r->shown_ready, now - r->heard_ns <= DOUBT_NS && !atomic_load(&r->server->stopping) &&
+                                      !atomic_load(&r->server->last_wanted));
 }
 
 static void *run(void *user) {
@@ -201,6 +205,8 @@ static void *run(void *user) {
         until = atomic_load(&r->server->stopping) ? 0 : caucus_relay_send(r);
     }
     caucus_relay_say_places(r); /* who has left while the server ended */
+    atomic_store(&r->shown_clients, 0);
+    atomic_store(&r->shown_ready, false);
     return NULL;
 }
 
@@ -301,5 +307,8 @@ void caucus_relay_get_status(const caucus_relay *r, caucus_relay_own_status *ret
                                      .hung_up = atomic_load(&r->hung_up),
                                      .reconnects = caucus_line_reconnects(r->line),
                                      .drops = caucus_line_drops(r->line),
+                                     .clients = atomic_load(&r->shown_clients),
+                                     .announcements = atomic_load(&r->shown_heard),
+                                     .ready = atomic_load(&r->shown_ready),
                                      .up = caucus_line_is_up(r->line)};
 }

@@ -51,7 +51,9 @@ typedef enum caucus_relay_end {
 /* What may be shown of it. */
 typedef struct caucus_relay_own_status {
     uint64_t term, session, sent, accepted, stale, refused, durable, in_flight, kept_bytes, hung_up, reconnects, drops;
-    bool up;
+    uint64_t clients, announcements; /* that are here, that were heard, as of a moment ago */
+    bool up;                         /* connected to a server of NATS */
+    bool ready;                      /* the coordinator has been heard just now, and clients are let in */
 } caucus_relay_own_status;
 
 /** Connect to NATS; the settings' strings are borrowed.

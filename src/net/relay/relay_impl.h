@@ -8,6 +8,7 @@
  *   relay_count.c   a loop's batch
  *   relay_send.c    partials
  *   relay_place.c   what loops ask for and are told: places
+ *   relay_texts.c   its page and metrics
  *   kept.c          reports that are not durable yet */
 #ifndef CAUCUS_NET_RELAY_RELAY_IMPL_H
 #define CAUCUS_NET_RELAY_RELAY_IMPL_H
@@ -120,6 +121,8 @@ struct caucus_relay {
     caucus_relay_asks asks;
     caucus_relay_lefts lefts;
     _Atomic uint64_t shown_term, shown_session, sent, accepted, stale, refused, durable, in_flight, hung_up;
+    _Atomic uint64_t shown_clients, shown_heard;
+    _Atomic bool shown_ready;
 };
 
 /** Send what is in relay->say. */
