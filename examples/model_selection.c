@@ -2,8 +2,8 @@
 /* model_selection.c: a fleet settles on one of six models, and changes its mind when an update breaks it.
  *
  * Twenty devices run six candidate models side by side and know, each round, the share of answers each one got wrong.
- * The fleet should use the best one. The coordinator is told sums of what devices saw; what everybody else learns is the
- * choice, which is differentially private. In round 400 an update of the data makes the favourite bad: Fed-SVT notices
+ * The fleet should use the best one. The coordinator is told sums of what devices saw; what everybody else learns is
+ * the choice, which is differentially private. In round 400 an update of the data makes the favourite bad: Fed-SVT notices
  * that the model in force costs too much, and chooses again.
  *
  * Here devices and coordinator share one process, so that the whole protocol fits on a screen. On a network the same

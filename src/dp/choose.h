@@ -8,7 +8,7 @@
  *                          w_n = e^(-rate*(score[n] - smallest)).
  * (caucus_select_flip in choose_flip.c, caucus_select_exponential in choose_exponential.c.)
  * Intervals with proved ends decide nearly always; where they overlap, all experts that may have won are compared
- * exactly, by as many digits as that takes (docs/PRIVACY.md, statements 4, 5 and 30; the probability is given there). */
+ * exactly, by as many digits as that takes (docs/PRIVACY.md, statements 4, 5 and 30, which give the probability). */
 #ifndef CAUCUS_DP_CHOOSE_H
 #define CAUCUS_DP_CHOOSE_H
 

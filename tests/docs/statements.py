@@ -52,13 +52,14 @@ def faults(root):
         wrong.append(f"docs/PRIVACY.md: the statements are not 1, 2, 3, ...: {numbers}")
     for number, files in stated:
         if len(files) != 2 or not files[0].startswith(("src/", "include/")) or not files[1].startswith("tests/"):
-            wrong.append(f"docs/PRIVACY.md, statement {number}: a file of src or include and a test are named, not {files}")
+            wrong.append(f"docs/PRIVACY.md, statement {number}: names {files}, not a file of src or include and a test")
             continue
         for name in files:
             if number not in cited.get(name, ()):
                 wrong.append(f"{name} does not cite docs/PRIVACY.md, statement {number}, which names it")
     for name, those in cited.items():
-        wrong += [f"{name} cites docs/PRIVACY.md, statement {n}, which is not there" for n in sorted(those - set(numbers))]
+        missing = sorted(those - set(numbers))
+        wrong += [f"{name} cites docs/PRIVACY.md, statement {n}, which is not there" for n in missing]
     return wrong, len(stated)
 
 

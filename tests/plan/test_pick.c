@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One choice: its privacy, exactly, over all neighbouring tables of a small size and over sums at the edge of rounding;
- * broken twins (a sensitivity that is too small) are seen to lose more than they claim. docs/PRIVACY.md, statement 7. */
+ * broken twins (a sensitivity that is too small) are seen to lose more than they claim.
+ * docs/PRIVACY.md, statement 7. */
 #include "dp/laws.h"
 #include "plan/pick.h"
 #include <caucus/pick.h>
