@@ -18,10 +18,11 @@ first, with PROGRAM as `caucus`; each must end with 0. What a block's mark means
 
 A block that is not run has <!-- not run: why --> before it, which counts for the text after it, too; there are at most
 NOT_RUN of those in all. Any other mark, or none, is an error: the block says neither whether it is to be typed nor what
-it is. The ports 7400 and 8080 become free ones, so that several tests may run at once.
+it is. The ports 7400 and 8080 become free ones, so that several tests may run at once. Where PROGRAM stands in a build
+directory, pkg-config finds the headers of SOURCE and the libraries beside PROGRAM; installed ones it finds by itself.
 
-Pages in PYTHON_PAGES need the package caucus_dp: they are typed with --python, by tools/python-test, and only read
-without.
+With CAUCUS_INSTRUMENTED in the environment pages that compile a program are only read. Pages in PYTHON_PAGES need the
+package caucus_dp: they are typed with --python, by tools/python-test, and only read without.
 """
 import os
 import random
@@ -38,8 +39,9 @@ try:
 except ImportError:  # tools/python-test types Python's pages in an environment without it; the others are read by ctest
     yaml = None
 
-PYTHON_PAGES = ("docs/PYTHON.md",)
-TYPED = ("README.md", "docs/FIT.md", "docs/LINES.md", "docs/OPERATIONS.md", "docs/TUTORIAL.md")  # these have something
+PYTHON_PAGES = ("docs/NOTEBOOK.md", "docs/PYTHON.md", "docs/TUTORIAL_PYTHON.md")
+TYPED = ("README.md", "docs/CHOOSE.md", "docs/EMBED.md", "docs/FIT.md", "docs/LINES.md", "docs/OPERATIONS.md",
+         "docs/SIGN.md", "docs/TUTORIAL.md")  # these have something
 NOT_RUN = 5
 BLOCK = re.compile(r"(?:^ *<!-- not run: (?P<why>[^\n]+) -->\n)?"
                    r"^(?P<in> *)```(?P<mark>[^\n]*)\n(?P<text>.*?)^(?P=in)```$", re.S | re.M)  # also within a list
@@ -165,7 +167,14 @@ def check_page(name, text):
     return not_run, runs
 
 
-def type_page(name, text, program):
+def describe_library(folder, source, build):
+    """A file for pkg-config about a library that is not installed."""
+    with open(os.path.join(folder, "caucus.pc"), "w", encoding="utf-8") as file:
+        file.write(f"Name: caucus\nDescription: not installed\nVersion: 0\nCflags: -I{source}/include\n"
+                   f"Libs: -L{build} -Wl,-rpath,{build} -lcaucus\n")
+
+
+def type_page(name, text, program, source="."):
     """Type the page; give back how many blocks were not run."""
     not_run, _ = check_page(name, text)
     with tempfile.TemporaryDirectory() as work:
@@ -173,8 +182,11 @@ def type_page(name, text, program):
         os.mkdir(here)
         os.mkdir(bin_dir)
         os.symlink(program, os.path.join(bin_dir, "caucus"))
-        page = Page(name, here, {**os.environ, "PATH": bin_dir + ":" + os.environ["PATH"], "LC_ALL": "C.UTF-8",
-                                 "COLUMNS": "200"})
+        environment = {**os.environ, "PATH": bin_dir + ":" + os.environ["PATH"], "LC_ALL": "C.UTF-8", "COLUMNS": "200"}
+        if os.path.exists(os.path.join(os.path.dirname(program), "libcaucus.so")):
+            describe_library(bin_dir, os.path.abspath(source), os.path.dirname(program))
+            environment["PKG_CONFIG_PATH"] = bin_dir
+        page = Page(name, here, environment)
         for mark, block, line, why in blocks(text):
             if why is None:
                 page.type(mark, block, line)
@@ -231,8 +243,9 @@ def main():
         check_itself(program)
         not_run = 0
         for name, text in all_pages(source):
-            if (name in PYTHON_PAGES) == with_python:
-                not_run += type_page(name, text, program)
+            compiles = "CAUCUS_INSTRUMENTED" in os.environ and "```c title=" in text
+            if (name in PYTHON_PAGES) == with_python and not compiles:
+                not_run += type_page(name, text, program, source)
             else:
                 not_run += check_page(name, text)[0]
             if name in (*TYPED, *PYTHON_PAGES) and check_page(name, text)[1] == 0:
