@@ -109,11 +109,15 @@ void caucus_coordinator_aim(caucus_coordinator *c) {
 
 #define FEW 16u /* who has answered is in step, unless it is fewer than one in so many */
 
-void caucus_coordinator_close_step(caucus_coordinator *c) {
+void caucus_coordinator_close_step(caucus_coordinator *c, bool follow) {
     caucus_progress *const all[] = {c->cost_next, c->sums_next, c->step_done};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i])
-            caucus_progress_close(all[i], (uint64_t)c->answered * FEW >= c->plan->settings.clients);
+            caucus_progress_close(all[i], follow);
+}
+
+static void close_step(caucus_coordinator *c) {
+    caucus_coordinator_close_step(c, (uint64_t)c->answered * FEW >= c->plan->settings.clients);
 }
 
 void caucus_coordinator_show(caucus_coordinator *c) {
@@ -124,7 +128,7 @@ void caucus_coordinator_show(caucus_coordinator *c) {
 }
 
 void caucus_coordinator_stop(caucus_coordinator *c) {
-    caucus_coordinator_close_step(c);
+    close_step(c);
     caucus_coordinator_announce(c, CAUCUS_ASK_NOTHING, c->now.block, CAUCUS_LEAF_STOPPED);
     caucus_coordinator_forget(c);
 }
@@ -167,7 +171,7 @@ caucus_status caucus_coordinator_receive(caucus_coordinator *c, const caucus_rep
 caucus_status caucus_coordinator_decide(caucus_coordinator *c) {
     if (c->now.ask == CAUCUS_ASK_NOTHING)
         return CAUCUS_E_ORDER;
-    caucus_coordinator_close_step(c);
+    close_step(c);
     c->ops->decide(c);
     caucus_coordinator_aim(c);
     if (c->now.ask == CAUCUS_ASK_NOTHING)

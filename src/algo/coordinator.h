@@ -61,8 +61,9 @@ caucus_status caucus_coordinator_hand_over(caucus_coordinator *c, caucus_status 
 
 /* The announcement in force is new, or was restored: what comes next from who answers it. */
 void caucus_coordinator_aim(caucus_coordinator *c);
-/* Nothing more is counted in the step in hand: what was counted in it stays as it is. */
-void caucus_coordinator_close_step(caucus_coordinator *c);
+/* Nothing more is counted in the step in hand: what was counted in it stays as it is. follow: as of
+ * caucus_progress_close(). */
+void caucus_coordinator_close_step(caucus_coordinator *c, bool follow);
 /* Which of the three an answer to the announcement in force moves. */
 const caucus_progress *caucus_coordinator_asked(const caucus_coordinator *c);
 

@@ -206,6 +206,47 @@ static void play(const char *name, const caucus_settings *settings) {
     caucus_plan_free(plan);
 }
 
+/* A relay has few of a plan's clients. As long as they answer each step they are in step: names in a group, of two bytes
+ * or a bit each, and not in the list. */
+static void few_are_in_step(void **state) {
+    (void)state;
+    enum { ALL = 1000, HERE = 3, HEAD = 33, GROUP = 8 };
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_HEDGE, CAUCUS_TRUST_COORDINATOR, ALL, EXPERTS, 20, 30);
+    caucus_plan *plan = NULL;
+    caucus_coordinator *coordinator = NULL, *follower = NULL;
+    caucus_gather *g = NULL;
+    caucus_key key;
+    caucus_error error;
+    caucus_key_from_seed(3, &key);
+    assert_int_equal(caucus_plan_new(&s, &plan, &error), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_new(plan, &key, &coordinator), CAUCUS_OK);
+    assert_int_equal(caucus_follower_new(plan, caucus_coordinator_announcement(coordinator), 1, 1, &follower),
+                     CAUCUS_OK);
+    assert_int_equal(caucus_gather_new(follower, &g), CAUCUS_OK);
+    for (uint32_t step = 0; step < 5; step++) {
+        for (uint32_t i = 1; i <= HERE; i++) {
+            caucus_report r[4];
+            int64_t value[4][EXPERTS];
+            const uint32_t count = reports_of(follower, i, r, value);
+            for (uint32_t k = 0; k < count; k++)
+                assert_int_equal(caucus_gather_count(g, &r[k]), CAUCUS_OK);
+        }
+        assert_int_equal(caucus_gather_bytes(g), HEAD + GROUP + 2 * HERE + 8 * EXPERTS);
+        bytes b = written(g);
+        uint32_t answered = 0;
+        assert_int_equal(take(coordinator, &b, &(caucus_relayed_from){0}, &answered), CAUCUS_OK);
+        assert_int_equal(answered, HERE);
+        free(b.at);
+        caucus_gather_clear(g);
+        assert_int_equal(caucus_coordinator_decide(coordinator), CAUCUS_OK);
+        assert_int_equal(caucus_follower_hear(follower, caucus_coordinator_announcement(coordinator)), CAUCUS_OK);
+    }
+    caucus_gather_free(g);
+    caucus_coordinator_free(follower);
+    caucus_coordinator_free(coordinator);
+    caucus_plan_free(plan);
+}
+
 static void relayed_is_direct(void **state) {
     (void)state;
     caucus_settings s = testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, CLIENTS, EXPERTS, 80, 30);
@@ -494,6 +535,7 @@ int main(void) {
     printf("seed %llu\n", (unsigned long long)seed);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(relayed_is_direct),
+        cmocka_unit_test(few_are_in_step),
         cmocka_unit_test(only_what_can_be_announced_is_heard),
         cmocka_unit_test(hostile_partials_change_nothing),
         cmocka_unit_test(sums_reach_no_further_than_their_items),

@@ -60,7 +60,8 @@ caucus_status caucus_follower_hear(caucus_coordinator *c, const caucus_announcem
         return CAUCUS_E_ORDER;
     if (!can_be(c, next))
         return CAUCUS_E_FORMAT;
-    caucus_coordinator_close_step(c);
+    /* However few of all clients are here: it is theirs to be in step, and who is elsewhere is placed when it comes. */
+    caucus_coordinator_close_step(c, true);
     if (!c->step_done && next->block > block && caucus_cycle_ends(&c->plan->settings, block)) {
         caucus_progress_reset(c->sums_next, block + 1);
         if (c->cost_next)
