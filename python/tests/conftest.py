@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import caucus_dp as caucus
 
 PATIENCE = 60.0 * float(os.environ.get("CAUCUS_PATIENCE", "1"))  # seconds, for what must come; never for a result
+os.environ["LC_ALL"] = "C.UTF-8"  # where the program writes the signs that the binding always does
 CLIENTS, ROUNDS, EXPERTS = 3, 40, 4
 
 

@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/signals.h"
+#include "cli/terminal/dress.h"
 #include "cli/terminal/screen.h"
 #include "cli/verbs.h"
 #include "num/nearest.h"
@@ -262,6 +263,8 @@ static int report_plan(const audit *a, const caucus_audit_result *result, size_t
         if (status != CAUCUS_OK)
             return complain(status, &error);
     }
+    if (a->format != FORMAT_TABLE)
+        caucus_dress_data();
     if (a->format == FORMAT_JSON)
         caucus_audit_json(stdout, &all);
     else if (a->format == FORMAT_CSV)

@@ -44,7 +44,9 @@ static ssize_t take(void *user, const char *bytes, size_t size) {
         done += part;
         size_t end = part;
         caucus_text fit = {0};
-        const caucus_dress *dress = part == text ? caucus_dress_stderr() : NULL; /* a line of more is as it is */
+        const caucus_dress *dress = caucus_dress_stderr();
+        if (dress != NULL && dress->width > 0 && part < text)
+            dress = NULL; /* a line of more is as it is */
         if (dress != NULL && part > 0)
             caucus_dress_line(dress, piece, part, &fit);
         if (fit.data != NULL && !fit.failed) {

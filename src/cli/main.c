@@ -110,8 +110,7 @@ int main(int argc, char **argv) {
     caucus_color color = CAUCUS_COLOR_AUTO;
     int code = caucus_color_take(&argc, argv, &color);
     /* mpirun gives a rank a terminal of mpirun's own, wherever its output goes: over ranks nothing is fitted to one. */
-    if (caucus_ranks_here() == NULL)
-        caucus_dress_streams(color);
+    caucus_dress_streams(caucus_ranks_here() == NULL, color);
     if (code == 0)
         code = run(argc, argv);
     code = caucus_exit_finish("caucus", code);

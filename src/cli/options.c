@@ -2,6 +2,7 @@
 /* options.c: see options.h. */
 #include "cli/options.h"
 
+#include "cli/terminal/dress.h"
 #include "num/nearest.h"
 
 #include <stdarg.h>
@@ -178,6 +179,8 @@ int caucus_take_format(const char *verb, const char *value, bool *ret_json) {
     *ret_json = value != NULL && strcmp(value, "json") == 0;
     if (value != NULL && !*ret_json && strcmp(value, "text") != 0)
         return caucus_usage(verb, "--format %s: must be text or json%s", value, caucus_meant_of(value, words).text);
+    if (*ret_json)
+        caucus_dress_data();
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/signals.h"
+#include "cli/terminal/dress.h"
 #include "cli/terminal/screen.h"
 #include "cli/verbs.h"
 #include "num/nearest.h"
@@ -103,6 +104,8 @@ static int take(void *user, size_t index, const char *value) {
             return caucus_usage("reproduce", "--format %s: must be table or json%s", value,
                                 caucus_meant_of(value, (const char *const[]){"table", "json", NULL}).text);
         r->json = strcmp(value, "json") == 0;
+        if (r->json)
+            caucus_dress_data();
         return 0;
     case OPTION_COUNT:
         break;

@@ -15,6 +15,16 @@ void caucus_real_text(double value, char ret[CAUCUS_REAL_TEXT_BYTES]) {
     }
 }
 
+void caucus_real_apart(double value, double other, int digits, char ret[CAUCUS_REAL_TEXT_BYTES]) {
+    char beside[CAUCUS_REAL_TEXT_BYTES];
+    for (;; digits++) {
+        (void)snprintf(ret, CAUCUS_REAL_TEXT_BYTES, "%.*g", digits, value);
+        (void)snprintf(beside, sizeof beside, "%.*g", digits, other);
+        if (value == other || digits >= 17 || strcmp(ret, beside) != 0)
+            return;
+    }
+}
+
 bool caucus_digits_parse(const char *text, size_t length, uint64_t most, uint64_t *ret) {
     uint64_t value = 0;
     if (length == 0)

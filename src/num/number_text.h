@@ -14,6 +14,9 @@
 
 /** The decimal of fewest digits, from 15 on, that reads back as the same double. The value must be finite. */
 void caucus_real_text(double value, char ret[CAUCUS_REAL_TEXT_BYTES]);
+/** With `digits` significant digits, or as many more as it takes to tell it from `other`: 10.00001, not 10, beside 10.
+ *  The value must be finite. */
+void caucus_real_apart(double value, double other, int digits, char ret[CAUCUS_REAL_TEXT_BYTES]);
 
 /** text[length], digits alone, as a number of at most `most`. Returns: false if it is not one; then *ret stays. */
 bool caucus_digits_parse(const char *text, size_t length, uint64_t most, uint64_t *ret);

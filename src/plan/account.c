@@ -6,6 +6,7 @@
  * Everything is rounded up, operation by operation. docs/PRIVACY.md, statement 2. */
 #include "plan/account.h"
 
+#include "num/number_text.h"
 #include "plan/calibrate.h"
 #include "plan/family.h"
 #include "plan/zcdp.h"
@@ -53,13 +54,16 @@ static const char *unit_of(const caucus_settings *s) {
 static void add_note(const caucus_plan *plan, caucus_guarantee *g) {
     const caucus_settings *s = &plan->settings;
     const char *unit = unit_of(s);
-    char privacy[72], messages[72];
+    char privacy[72], messages[72], choices[CAUCUS_REAL_TEXT_BYTES] = "infinite";
+    if (isfinite(g->epsilon_choices))
+        caucus_real_apart(g->epsilon_choices, g->epsilon_choices > s->epsilon ? s->epsilon : g->epsilon_choices, 4,
+                          choices);
     if (g->delta > 0) {
-        (void)snprintf(privacy, sizeof privacy, "private with epsilon %.4g, delta %.3g", g->epsilon_choices, g->delta);
+        (void)snprintf(privacy, sizeof privacy, "private with epsilon %s, delta %.3g", choices, g->delta);
         (void)snprintf(messages, sizeof messages, "private with epsilon %.4g, delta %.3g", g->epsilon_messages,
                        g->delta);
     } else {
-        (void)snprintf(privacy, sizeof privacy, "private with epsilon %.4g (pure)", g->epsilon_choices);
+        (void)snprintf(privacy, sizeof privacy, "private with epsilon %s (pure)", choices);
         (void)snprintf(messages, sizeof messages, "private with epsilon %.4g", g->epsilon_messages);
     }
     if (isinf(g->epsilon_choices))

@@ -110,10 +110,10 @@ struct caucus_plan {
     char hash_text[2 * CAUCUS_PLAN_HASH_BYTES + 1];
 };
 
-/** What should not be read past, a whole line each: an epsilon above 10, of the choices or of what clients send, a
- *  delta above 1/clients. They are said first, wherever a plan is shown, and not refused.
+/** What should not be read past, a whole line each: an epsilon above 10, of the choices or of what clients send;
+ *  trust paper-local; a delta above 1/clients. They are said first, wherever a plan is shown, and not refused.
  *  Returns: how many of ret[] are filled. */
-#define CAUCUS_PLAN_WEAKNESSES 3
+#define CAUCUS_PLAN_WEAKNESSES 4
 #define CAUCUS_PLAN_WEAKNESS_BYTES 96
 #define CAUCUS_PLAN_WEAK_EPSILON 10
 size_t caucus_plan_weaknesses(const caucus_plan *plan, char ret[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_questions.c: what a plan is asked by name (<caucus/plan.h>), and what follows from settings alone (plan.h). */
 #include "num/int128.h"
+#include "num/number_text.h"
 #include "plan/family.h"
 #include "plan/stoch.h"
 #include "plan/stoch/evaluate.h"
@@ -115,14 +116,22 @@ caucus_status caucus_plan_select_rate(const caucus_plan *plan, uint64_t selectio
 size_t caucus_plan_weaknesses(const caucus_plan *plan, char ret[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES]) {
     const caucus_guarantee *g = &plan->guarantee;
     size_t count = 0;
-    if (isfinite(g->epsilon_choices) && g->epsilon_choices > CAUCUS_PLAN_WEAK_EPSILON)
-        (void)snprintf(ret[count++], CAUCUS_PLAN_WEAKNESS_BYTES, "epsilon %.6g is above %d: it protects little",
-                       g->epsilon_choices, CAUCUS_PLAN_WEAK_EPSILON);
-    if (isfinite(g->epsilon_messages) && g->epsilon_messages > CAUCUS_PLAN_WEAK_EPSILON &&
-        g->epsilon_messages > g->epsilon_choices)
-        (void)snprintf(ret[count++], CAUCUS_PLAN_WEAKNESS_BYTES,
-                       "epsilon %.6g for what clients send is above %d: it protects little", g->epsilon_messages,
+    char epsilon[CAUCUS_REAL_TEXT_BYTES];
+    if (isfinite(g->epsilon_choices) && g->epsilon_choices > CAUCUS_PLAN_WEAK_EPSILON) {
+        caucus_real_apart(g->epsilon_choices, CAUCUS_PLAN_WEAK_EPSILON, 6, epsilon);
+        (void)snprintf(ret[count++], CAUCUS_PLAN_WEAKNESS_BYTES, "epsilon %s is above %d: it protects little", epsilon,
                        CAUCUS_PLAN_WEAK_EPSILON);
+    }
+    if (isfinite(g->epsilon_messages) && g->epsilon_messages > CAUCUS_PLAN_WEAK_EPSILON &&
+        g->epsilon_messages > g->epsilon_choices) {
+        caucus_real_apart(g->epsilon_messages, CAUCUS_PLAN_WEAK_EPSILON, 6, epsilon);
+        (void)snprintf(ret[count++], CAUCUS_PLAN_WEAKNESS_BYTES,
+                       "epsilon %s for what clients send is above %d: it protects little", epsilon,
+                       CAUCUS_PLAN_WEAK_EPSILON);
+    }
+    if (plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL)
+        (void)snprintf(ret[count++], CAUCUS_PLAN_WEAKNESS_BYTES,
+                       "trust paper-local is for reproducing a paper, not for people's data");
     if (g->delta * plan->settings.clients > 1)
         (void)snprintf(ret[count++], CAUCUS_PLAN_WEAKNESS_BYTES,
                        "delta %.6g is above 1/clients: some client may be exposed entirely", g->delta);

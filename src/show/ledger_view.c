@@ -2,6 +2,7 @@
 /* ledger_view.c: a ledger, run by run. See ledger_view.h. */
 #include "show/ledger_view.h"
 
+#include "num/number_text.h"
 #include "plan/ledger.h"
 #include "plan/plan.h"
 #include "show/output.h"
@@ -296,9 +297,12 @@ static void print_head(FILE *out, const caucus_ledger_view *v) {
     for (uint32_t i = 0; i < t->runs; i++) {
         const caucus_run_view *r = &v->run[i];
         const double most = fmax(r->reserved_choices, r->reserved_messages);
-        if (isfinite(most) && most > CAUCUS_PLAN_WEAK_EPSILON)
-            fprintf(out, "  WEAK: run %u has epsilon %s, above %d: it protects little\n", r->run, amount(most).text,
+        if (isfinite(most) && most > CAUCUS_PLAN_WEAK_EPSILON) {
+            char epsilon[CAUCUS_REAL_TEXT_BYTES];
+            caucus_real_apart(most, CAUCUS_PLAN_WEAK_EPSILON, 6, epsilon);
+            fprintf(out, "  WEAK: run %u has epsilon %s, above %d: it protects little\n", r->run, epsilon,
                     CAUCUS_PLAN_WEAK_EPSILON);
+        }
         if (r->delta * (double)r->clients > 1)
             fprintf(out, "  WEAK: run %u has delta %.6g, above 1/clients: some client may be exposed entirely\n",
                     r->run, r->delta);

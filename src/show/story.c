@@ -78,12 +78,18 @@ static void in_trials(caucus_text *text, uint32_t count, uint32_t of) {
         caucus_text_add(text, " in %u of %u trials", count, of);
 }
 
-/* Which one did it pick? Where experts are the same in all trials: they have names, or the losses are a file's. */
+/* Which one did it pick? Where experts are the same in all trials (they have names, or the losses are a file's) the one
+ * that most trials end with; else every trial has experts of its own, and it is the first one's. */
 static void add_experts(caucus_text *text, const caucus_run *run, const caucus_run_result *result) {
     const caucus_plan *plan = result->plan;
     const bool same = caucus_plan_expert_name(plan, 0) != NULL || run->adversary.kind == CAUCUS_ADVERSARY_LOSSES;
-    if (!same || result->done > COMMON_TRIALS)
+    if (!same || result->done > COMMON_TRIALS) {
+        caucus_text_add(text, " %s %s was in force at the end",
+                        result->done > 1 ? "In the first trial expert" : "Expert",
+                        caucus_plan_expert_words(plan, result->trial[0].last).text);
+        caucus_text_add(text, "; best in hindsight: %s.", caucus_plan_expert_words(plan, result->trial[0].best).text);
         return;
+    }
     uint32_t last_trials = 0, best_trials = 0;
     const uint32_t last = commonest(result, offsetof(caucus_trial_result, last), &last_trials);
     const uint32_t best = commonest(result, offsetof(caucus_trial_result, best), &best_trials);

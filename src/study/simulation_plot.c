@@ -4,8 +4,8 @@
  * Colours are Okabe and Ito's; lines differ in their dashes too, strips of experts in their place in the key. */
 #include "study/simulation_plot.h"
 
-#include "show/plan_words.h"
 #include "study/parts.h"
+#include "study/simulation_strips.h"
 #include "study/simulation_sweep.h"
 
 #include <inttypes.h>
@@ -13,12 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLOT_RUNS = 7, STRIPS = 12, SHADES = 7, WIDE = 760, PANEL = 300, KEY_LINE = 20, FONT = 13 };
+enum { SHADES = CAUCUS_PLOT_SHADES };
+enum { PLOT_RUNS = SHADES, PLOT_LINES = 2 * SHADES, WIDE = 760, PANEL = 300, KEY_LINE = 20, FONT = 13 };
 
-static const char *const colours[SHADES] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                            "#E69F00", "#56B4E9", "#000000"};
+const char *const caucus_plot_shade[SHADES] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                               "#E69F00", "#56B4E9", "#000000"};
 static const char *const dashes[SHADES] = {"solid", "(14,5)", "(4,4)", "(14,4,3,4)", "(8,3)", "(2,4)", "(20,4)"};
-static const char other_colour[] = "#BBBBBB";
+
+static const char *colour_of(size_t line) {
+    return caucus_plot_shade[line % SHADES];
+}
+
+/* Lines of one colour differ in this. */
+static const char *dash_of(size_t line) {
+    return dashes[(line + line / SHADES) % SHADES];
+}
 
 bool caucus_plot_kind_of(const char *path, caucus_plot_kind *ret) {
     static const char *const ends[] = {[CAUCUS_PLOT_SVG] = ".svg", [CAUCUS_PLOT_PNG] = ".png"};
@@ -29,10 +38,6 @@ bool caucus_plot_kind_of(const char *path, caucus_plot_kind *ret) {
             return true;
         }
     return false;
-}
-
-caucus_status caucus_plot_check(caucus_error *ret_error) {
-    return caucus_gnuplot_check(ret_error);
 }
 
 /* Where a panel's texts end and its key begins: names are quoted, and no quote is in a label. */
@@ -61,10 +66,10 @@ static void draw_regret(caucus_text *s, const caucus_outcome *o) {
     for (size_t i = 0; i < o->count; i++)
         caucus_text_add(s,
                         "$r%zu using 1:3:4 with filledcurves fc rgb '%s' fs transparent solid 0.18 noborder notitle, ",
-                        i, colours[i % SHADES]);
+                        i, colour_of(i));
     for (size_t i = 0; i < o->count; i++) {
         caucus_text_add(s, "%s$r%zu using 1:2 with lines lc rgb '%s' lw 2.2 dt %s title ", i == 0 ? "" : ", ", i,
-                        colours[i % SHADES], dashes[i % SHADES]);
+                        colour_of(i), dash_of(i));
         put_name(s, o, i);
     }
     caucus_text_add(s, "\n");
@@ -87,131 +92,10 @@ static void draw_shares(caucus_text *s, const caucus_outcome *o) {
     caucus_text_add(s, "set xlabel 'round'\nset ylabel '%% with the best expert'\nset yrange [0:100]\nplot ");
     for (size_t i = 0; i < o->count; i++) {
         caucus_text_add(s, "%s$b%zu using 1:2 with steps lc rgb '%s' lw 2.2 dt %s title ", i == 0 ? "" : ", ", i,
-                        colours[i % SHADES], dashes[i % SHADES]);
+                        colour_of(i), dash_of(i));
         put_name(s, o, i);
     }
     caucus_text_add(s, "\nset yrange [*:*]\n");
-}
-
-typedef struct share {
-    uint32_t expert;
-    double rounds;
-} share;
-
-static int by_rounds(const void *a, const void *b) {
-    const share *x = a, *y = b;
-    if (x->rounds != y->rounds)
-        return x->rounds < y->rounds ? 1 : -1;
-    return x->expert < y->expert ? -1 : x->expert > y->expert;
-}
-
-/* What a strip shows: one trial. */
-typedef struct strip {
-    const caucus_choices *choices;
-    uint64_t rounds;
-} strip;
-
-/* Of one run its first trials; of several the first trial of each. Returns: how many. */
-static uint32_t strips_of(const caucus_outcome *o, strip ret[STRIPS]) {
-    const uint32_t all = o->count == 1 ? o->result[0].done : (uint32_t)o->count, count = all < STRIPS ? all : STRIPS;
-    for (uint32_t t = 0; t < count; t++) {
-        const size_t run = o->count == 1 ? 0 : t;
-        ret[t] = (strip){&o->result[run].trial[o->count == 1 ? t : 0].choices, rounds_of(o, run)};
-    }
-    return count;
-}
-
-static uint64_t end_of(const strip *s, uint32_t k) {
-    return k + 1 < s->choices->count ? s->choices->before[k + 1] : s->rounds;
-}
-
-/* The experts that were in force longest in what is shown.
- * Out:     *ret [at most STRIPS * CAUCUS_CHOICES], *ret_count of them, the longest first; to be freed. */
-static caucus_status shares_of(const strip *shown, uint32_t count, share **ret, size_t *ret_count,
-                               caucus_error *ret_error) {
-    size_t known = 0;
-    share *all = calloc((size_t)STRIPS * CAUCUS_CHOICES, sizeof *all);
-    if (all == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "plot", "no memory for a figure");
-    for (uint32_t t = 0; t < count; t++) {
-        const caucus_choices *c = shown[t].choices;
-        for (uint32_t k = 0; k < c->count; k++) {
-            size_t at = 0;
-            while (at < known && all[at].expert != c->expert[k])
-                at++;
-            known += at == known;
-            all[at].expert = c->expert[k];
-            all[at].rounds += (double)(end_of(&shown[t], k) - c->before[k]) / (double)shown[t].rounds;
-        }
-    }
-    qsort(all, known, sizeof *all, by_rounds);
-    *ret = all;
-    *ret_count = known;
-    return CAUCUS_OK;
-}
-
-/* The rectangles of expert number `e` of those that are named; number `named`: of all others. */
-static void put_rectangles(caucus_text *s, const strip *shown, uint32_t count, const share *shares, size_t named,
-                           size_t e) {
-    for (uint32_t t = 0; t < count; t++) {
-        const caucus_choices *c = shown[t].choices;
-        for (uint32_t k = 0; k < c->count; k++) {
-            size_t at = 0;
-            while (at < named && shares[at].expert != c->expert[k])
-                at++;
-            if (at == e)
-                caucus_text_add(s, "%" PRIu64 " %u %" PRIu64 "\n", c->before[k], t + 1, end_of(&shown[t], k));
-        }
-    }
-    caucus_text_add(s, "1/0 1 1/0\ne\n"); /* gnuplot wants a line even where there is nothing to draw */
-}
-
-/* A strip for each trial that is shown, a colour for each of the experts that were in force longest. */
-static caucus_status draw_strips(caucus_text *s, const caucus_outcome *o, caucus_error *ret_error) {
-    strip shown[STRIPS];
-    const uint32_t strips = strips_of(o, shown);
-    share *shares = NULL;
-    size_t count = 0;
-    caucus_status status = shares_of(shown, strips, &shares, &count, ret_error);
-    if (status != CAUCUS_OK)
-        return status;
-    const size_t named = count < SHADES ? count : SHADES - 1; /* the last shade is for all others */
-    caucus_text_add(s, "set xlabel 'round'\nset ylabel '%s'\nset yrange [%u.5:0.5] noextend\nset ytics %d\nplot ",
-                    o->count == 1 ? "trial" : "run (its first trial)", strips, strips > 6 ? 3 : 1);
-    for (size_t e = 0; e <= named; e++) {
-        const bool others = e == named;
-        if (others && named == count)
-            continue;
-        caucus_text_add(s,
-                        "%s'-' using 1:2:1:3:($2-0.4):($2+0.4) with boxxyerror fc rgb '%s' fs solid 1 noborder title ",
-                        e == 0 ? "" : ", ", others ? other_colour : colours[e]);
-        if (others)
-            caucus_text_add(s, "'others'");
-        else
-            caucus_text_add(s, "\"expert %s\"", caucus_plan_expert_words(o->result[0].plan, shares[e].expert).text);
-    }
-    caucus_text_add(s, "\n");
-    for (size_t e = 0; e <= named; e++)
-        if (e < named || named < count)
-            put_rectangles(s, shown, strips, shares, named, e);
-    caucus_text_add(s, "set yrange [*:*] noreverse\nset ytics auto\n");
-    free(shares);
-    return CAUCUS_OK;
-}
-
-/* Expert 3 is the same one in all runs: it has a name, or the losses are a file's. */
-static bool same_experts(const caucus_outcome *o) {
-    if (o->result == NULL || o->count == 0)
-        return false;
-    const char *names = o->result[0].plan->settings.names;
-    for (size_t i = 0; i < o->count; i++) {
-        const char *own = o->result[i].plan->settings.names;
-        const bool same = names != NULL ? own != NULL && strcmp(own, names) == 0
-                                        : o->run[i].adversary.kind == CAUCUS_ADVERSARY_LOSSES;
-        if (!same)
-            return false;
-    }
-    return true;
 }
 
 static void draw_sweep(caucus_text *s, const caucus_outcome *o, const caucus_sweep_found *sweep) {
@@ -233,8 +117,7 @@ static void draw_sweep(caucus_text *s, const caucus_outcome *o, const caucus_swe
         while (sweep->line[first] != l)
             first++;
         caucus_text_add(s, "%s$s%zu using 1:2:3 with yerrorlines lc rgb '%s' lw 2 dt %s pt %zu ps 0.7 title \"%s\"",
-                        l == 0 ? "" : ", ", l, colours[l % SHADES], dashes[l % SHADES], 5 + 2 * (l % 5),
-                        sweep->name[l]);
+                        l == 0 ? "" : ", ", l, colour_of(l), dash_of(l), 5 + 2 * (l % 5), sweep->name[l]);
     }
     caucus_text_add(s, "\nunset logscale x\nset offsets 0, 0, 0, 0\n");
 }
@@ -264,6 +147,39 @@ static bool plays_experts(const caucus_outcome *o) {
     return true;
 }
 
+/* Whether one picture has room for all: a curve for each run, or a line over the number that is swept. */
+static caucus_status has_room(size_t runs, const caucus_sweep_found *sweep, caucus_error *ret_error) {
+    if (runs <= PLOT_RUNS || (sweep->found && sweep->lines <= PLOT_LINES))
+        return CAUCUS_OK;
+    if (sweep->found)
+        return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "plot",
+                           "has room for %d lines over %s, not %zu — give fewer values of what else differs, or take "
+                           "the numbers from --format csv",
+                           PLOT_LINES, sweep->what, sweep->lines);
+    return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "plot",
+                       "has room for %d runs that sweep no number, not %zu — give fewer, or take the numbers from "
+                       "--format csv",
+                       PLOT_RUNS, runs);
+}
+
+caucus_status caucus_plot_check(const caucus_run *run, caucus_plan *const *plan, size_t count,
+                                caucus_error *ret_error) {
+    caucus_sweep_found sweep;
+    caucus_run_result *result = calloc(count + 1, sizeof *result);
+    if (result == NULL)
+        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "plot", "no memory for a figure");
+    for (size_t i = 0; i < count; i++)
+        result[i].plan = plan[i];
+    caucus_status status =
+        caucus_sweep_find(&(caucus_outcome){.run = run, .result = result, .count = count}, &sweep, ret_error);
+    if (status == CAUCUS_OK) {
+        status = has_room(count, &sweep, ret_error);
+        caucus_sweep_free(&sweep);
+    }
+    free(result);
+    return status == CAUCUS_OK ? caucus_gnuplot_check(ret_error) : status;
+}
+
 static caucus_status script_of(const caucus_outcome *o, caucus_plot_kind kind, caucus_text *s,
                                caucus_error *ret_error) {
     caucus_sweep_found sweep;
@@ -271,14 +187,7 @@ static caucus_status script_of(const caucus_outcome *o, caucus_plot_kind kind, c
     if (status != CAUCUS_OK)
         return status;
     const bool curves = o->count <= PLOT_RUNS, experts = curves && plays_experts(o);
-    const bool strips = experts && (o->count == 1 || same_experts(o));
-    const int panels = curves + (experts && o->count > 1) + strips + sweep.found;
-    if (panels == 0) {
-        caucus_sweep_free(&sweep);
-        return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "plot",
-                           "%zu runs are too many for one picture, and they sweep no number (accepted: up to %d)",
-                           o->count, PLOT_RUNS);
-    }
+    const int panels = curves + (experts && o->count > 1) + experts + sweep.found;
     caucus_text_add(s,
                     "set encoding utf8\nset terminal %s noenhanced size %d,%d background '#ffffff' font "
                     "'sans-serif,%d' rounded dashlength 1.0\n"
@@ -295,8 +204,8 @@ static caucus_status script_of(const caucus_outcome *o, caucus_plot_kind kind, c
         draw_regret(s, o);
     if (experts && o->count > 1)
         draw_shares(s, o);
-    if (strips)
-        status = draw_strips(s, o, ret_error);
+    if (experts)
+        status = caucus_plot_strips(s, o, ret_error);
     caucus_text_add(s, "set xrange [*:*] noextend\n");
     if (sweep.found)
         draw_sweep(s, o, &sweep);

@@ -117,19 +117,35 @@ static bool alike(const caucus_outcome *o, size_t i, size_t k, const trait *swep
     return true;
 }
 
-/* How many numbers differ within a group of runs that share their words; the swept one is the only such number. */
+/* How many values a number has. */
+static size_t values_of(const caucus_outcome *o, const trait *t) {
+    size_t values = 0;
+    for (size_t i = 0; i < o->count; i++) {
+        bool new = true;
+        for (size_t k = 0; k < i && new; k++)
+            new = !same(o, t, i, k);
+        values += new;
+    }
+    return values;
+}
+
+/* The number that is swept: two runs differ in it alone. Of several such numbers the one that has most values: the
+ * others make lines of their own. */
 static const trait *swept_of(const caucus_outcome *o) {
     const trait *found = NULL;
+    size_t most = 0;
     for (size_t t = 0; t < TRAITS; t++) {
         if (traits[t].number == NULL || !differs(o, &traits[t]))
             continue;
-        bool within = false; /* two runs that differ in this alone */
+        bool within = false;
         for (size_t i = 0; i < o->count && !within; i++)
             for (size_t k = i + 1; k < o->count && !within; k++)
                 within = !same(o, &traits[t], i, k) && alike(o, i, k, &traits[t]);
-        if (within && found != NULL)
-            return NULL; /* two numbers are swept: no single axis */
-        found = within ? &traits[t] : found;
+        const size_t values = within ? values_of(o, &traits[t]) : 0;
+        if (values > most) {
+            found = &traits[t];
+            most = values;
+        }
     }
     return found;
 }

@@ -9,7 +9,7 @@
 #define CAUCUS_SWEEP_NAME_BYTES 160
 
 typedef struct caucus_sweep_found {
-    bool found;       /* exactly one number differs among runs that are otherwise alike */
+    bool found;       /* a number differs among runs that are otherwise alike */
     const char *what; /* for an axis: "clients" */
     bool logarithmic; /* positive values that span more than a factor of 20 */
     double *x;        /* [count of runs] */

@@ -59,7 +59,7 @@ def play(text, path):
     with tempfile.TemporaryDirectory() as bin_dir, tempfile.TemporaryDirectory() as work:
         (Path(bin_dir) / "caucus").symlink_to(program)
         (Path(work) / "source").symlink_to(Path(__file__).resolve().parents[2])
-        env = dict(os.environ, PATH=f"{bin_dir}:{os.environ['PATH']}", LC_ALL="C")
+        env = dict(os.environ, PATH=f"{bin_dir}:{os.environ['PATH']}", LC_ALL="C.UTF-8")
         for kept, command in steps:
             script = "set -o pipefail\n" + "\n".join(line[2:] for line in command)
             done = subprocess.run(["bash", "-c", script], cwd=work, env=env, stdin=subprocess.DEVNULL,

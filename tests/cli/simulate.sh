@@ -255,13 +255,25 @@ grep -q '<svg' two.svg && grep -q '>svt<' two.svg && grep -q '>hedge<' two.svg &
     pass "a picture of two runs" || fail "a picture of two runs: $(cat err)"
 simulate "${c[@]}" "${small[@]}" --algorithm svt,hedge --names a1,b2,c3,d4,e5,f6,g7,h8 --plot named.svg >out 2>err
 grep -qE '>expert [a-h][1-8] \([0-7]\)<' named.svg && grep -q '>run (its first trial)<' named.svg &&
-    ! grep -q '>expert ' two.svg && pass "experts over time, by name" || fail "experts over time, by name: $(cat err)"
+    ! grep -q '>expert ' two.svg && grep -q '>the best expert in hindsight<' two.svg &&
+    grep -q '>run (its first trial)<' two.svg && pass "experts over time, by name" ||
+    fail "experts over time, by name: $(cat err)"
 simulate "${c[@]}" --algorithm hedge --experts 3 --rounds 500 --adversary bernoulli --epsilon 1 --trials 2 >out 2>err
 tr '\n' ' ' <out | grep -q 'With earlier stretches it was in force in about [0-9]* % of all\.' &&
     pass "the share of an expert that comes and goes" || fail "the share of an expert: $(cat out)"
 simulate "${c[@]}" "${small[@]}" --algorithm svt,hedge --clients 1,2,3,4,5 --plot sweep.svg >out 2>err
 grep -q '>clients<' sweep.svg && grep -q '>hedge<' sweep.svg && ! grep -q '>round<' sweep.svg &&
     pass "a picture of a sweep" || fail "a picture of a sweep: $(cat err)"
+simulate "${c[@]}" "${small[@]}" --algorithm svt,hedge --clients 2,3 --epsilon 1,2,4 --plot both.svg >out 2>err
+grep -q '>epsilon<' both.svg && grep -q '>svt, clients 2<' both.svg && grep -q '>hedge, clients 3<' both.svg &&
+    pass "a picture over the one of two numbers that has more values" || fail "two numbers: $(cat err)"
+csv="differs, or take the numbers from --format csv"
+refused "more lines than a picture holds" \
+    "caucus simulate: --plot has room for 14 lines over epsilon, not 15 — give fewer values of what else $csv" \
+    "${c[@]}" --algorithm svt,hedge,stoch --clients 1,2,3,4,5 --epsilon 1,2,3,4,5,6 --plot full.svg
+refused "more runs than a picture holds" \
+    "caucus simulate: --plot has room for 7 runs that sweep no number, not 8 — give fewer${csv#differs}" \
+    "${c[@]}" --algorithm svt,hedge,stoch,leader --adversary bernoulli,realizable --plot full.svg
 simulate "${c[@]}" "${small[@]}" --algorithm stoch --plot one.png >out 2>err
 [ "$(head -c 4 one.png | tail -c 3)" = PNG ] && pass "PNG" || fail "PNG: $(cat err)"
 refused "a picture of another kind" "caucus simulate: --plot x.gif: must end in .svg or .png" "${c[@]}" --plot x.gif

@@ -13,6 +13,8 @@ import threading
 import unicodedata
 
 CAUCUS = os.environ["CAUCUS"]
+HASH = re.compile(r"[0-9a-f]{64}")
+HALVES = re.compile(r"([0-9a-f]{32})\s+([0-9a-f]{32})\b")
 ESCAPE = re.compile(r"\x1b\[[0-9;]*[mK]")
 SMALL = ["--clients", "3", "--experts", "6", "--rounds", "64", "--trust", "coordinator"]
 
@@ -42,11 +44,11 @@ def printed(columns, words, locale="C.UTF-8", hear=None, **environment):
     return seen.decode().replace("\r\n", "\n")
 
 
-def piped(words, locale, **environment):
+def piped(words, locale, stderr=True, **environment):
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")}
     env.update(LC_ALL=locale, **environment)
     done = subprocess.run([CAUCUS, *words], stdin=subprocess.DEVNULL, capture_output=True, env=env, check=False)
-    return done.stdout + done.stderr
+    return done.stdout + done.stderr if stderr else done.stdout
 
 
 def check(true, what):
@@ -86,7 +88,7 @@ COMMANDS = [[], ["--version"], *[["help", verb] for verb in VERBS], ["plan", "pl
 
 def fits(columns, text, what):
     wide = [state for line in text.split("\n") for state in states(line)
-            if width(state) > columns and " " in state.strip()]
+            if width(state) > columns and (" " in state.strip() or HASH.search(state))]
     if wide:
         check(False, f"{columns} columns: {what}:\n" + "\n".join(wide))
 
@@ -175,7 +177,8 @@ check(seconds.sub(b"", piped(SIMULATED, "C.UTF-8", COLUMNS="60")) == seconds.sub
 # Fitting loses and adds no word. (Tables of simulate repeat a column; statement and compare are laid out anew.)
 for words in COMMANDS:
     if words[:1] not in (["simulate"], ["compare"], ["statement"], ["privacy"], ["audit"]) and words != RECOMMEND:
-        whole, narrow = piped(words, "C.UTF-8").decode().split(), shown(printed(60, words)).split()
+        whole = piped(words, "C.UTF-8").decode().split()
+        narrow = HALVES.sub(r"\1\2", shown(printed(60, words))).split()
         check(sorted(whole) == sorted(narrow), "the same words: " + " ".join(words or ["caucus"]))
 
 # Tables that are wider than 60 columns are laid out anew: a run, or an audit, and what is known of it below.
@@ -209,8 +212,23 @@ check(typed.count("\\\n") > 1 and typed.replace("\\\n", " ").split() == told[tol
 
 for words in COMMANDS:
     check(printed(80, words, locale="C").isascii(), "plain characters: " + " ".join(words or ["caucus"]))
-    check(piped(words, "C") == piped(words, "C.UTF-8") or words[:1] == ["privacy"],
-          "the same bytes in a pipe: " + " ".join(words or ["caucus"]))
+    check(piped(words, "C").isascii(), "plain characters in a pipe: " + " ".join(words or ["caucus"]))
+
+# Data for programs are the same bytes in every locale, and a name is nobody's to change.
+NAMED = ["--names", "größe,klein,—,4,5,6"]
+for words in ([*PLAN, *NAMED, "--format", "json"], ["compare", "plan.yaml", "weak.yaml", "--format", "json"],
+              ["simulate", *SMALL, *NAMED, "--trials", "2", "--format", "json"],
+              ["simulate", *SMALL, *NAMED, "--trials", "2", "--format", "csv"], [*AUDIT, "--format", "csv"]):
+    took = re.compile(r'"seconds": [0-9.e-]+')
+    plain, fine = (took.sub("", piped(words, locale, stderr=False).decode()) for locale in ("C", "C.UTF-8"))
+    check(plain == fine, "the same data: " + " ".join(words))
+    data = took.sub("", printed(60, words, locale="C")).split("\n")
+    whole = [line for line in fine.split("\n") if len(line) > 60]
+    check(whole and all(line in data for line in whole), "and whole on a terminal: " + " ".join(words))
+small = piped(["simulate", *SMALL, *NAMED, "--trials", "2"], "C").decode()
+check("+-" in small and "±" not in small, "signs of a table are ASCII in a pipe, names stay as they are")
+check("x-é.yaml" in piped(["plan", "x—é.yaml"], "C").decode(), "as paths do")
+check("x-?.yaml" in printed(80, ["plan", "x—é.yaml"], locale="C"), "which a terminal cannot show")
 
 warned = ["plan", "weak.yaml"]
 bold = "\x1b[1;33mWEAK\x1b[0m"

@@ -30,6 +30,21 @@ static void numbers_read_back(void **state) {
     }
 }
 
+static void numbers_apart(void **state) {
+    (void)state;
+    static const struct {
+        double value, other;
+        const char *text;
+    } cases[] = {{10.0000095, 10, "10.00001"}, {10.00000951, 10, "10.00001"},
+                 {12.5, 10, "12.5"},           {10, 10, "10"},
+                 {7.4999999, 10, "7.5"},       {10 + 1e-15, 10, "10.000000000000002"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[CAUCUS_REAL_TEXT_BYTES];
+        caucus_real_apart(cases[i].value, cases[i].other, 4, text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 static void whole_numbers(void **state) {
     (void)state;
     static const struct {
@@ -81,7 +96,7 @@ static void real_numbers(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_read_back), cmocka_unit_test(whole_numbers),
-                                       cmocka_unit_test(real_numbers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_read_back), cmocka_unit_test(numbers_apart),
+                                       cmocka_unit_test(whole_numbers), cmocka_unit_test(real_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -271,9 +271,13 @@ static void table(void **state) {
         "  svt         10         0.50 ± 0.25        2.5        1.0                1                   1\n"
         "  leader      10         0.50 ± 0.25       none        1.0                1         not private\n"
         "\n  Run 1, svt, lost 1.5 per client, the best expert in hindsight 1. It ended with that expert in 3 of 3 "
-        "trials. The last\n  expert was in force for the last 3 of 4 rounds on average.\n"
+        "trials. The last\n  expert was in force for the last 3 of 4 rounds on average. In the first trial expert 0 "
+        "was in "
+        "force at the end; best\n  in hindsight: 0.\n"
         "  Run 2, leader, lost 1.5 per client, the best expert in hindsight 1. It ended with that expert in 3 of 3 "
-        "trials. The\n  last expert was in force for the last 3 of 4 rounds on average.\n"
+        "trials. The\n  last expert was in force for the last 3 of 4 rounds on average. In the first trial expert 0 "
+        "was in "
+        "force at the end;\n  best in hindsight: 0.\n"
         "\n  Regret against the best expert in hindsight, losses in [0,1].\n"
         "  Bounds hold with probability 95 %.\n");
     free(text);

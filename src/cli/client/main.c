@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
     caucus_program_is("caucus-client");
     caucus_color color = CAUCUS_COLOR_AUTO;
     int code = caucus_color_take(&argc, argv, &color);
-    caucus_dress_streams(color);
+    caucus_dress_streams(true, color);
     if (code == 0)
         code = run(argc, argv);
     code = caucus_exit_finish("caucus-client", code);

@@ -12,6 +12,7 @@
 #include "cli/join/join_losses.h"
 #include "cli/join/join_pace.h"
 #include "cli/signals.h"
+#include "cli/terminal/dress.h"
 #include "cli/verbs.h"
 #include "cli/wanted.h"
 #include "num/number_text.h"
@@ -565,8 +566,10 @@ static int run(joining *j, int argc, char **argv) {
         code = caucus_config_read("join", options, j->text[CONFIG], j->text, take_option, j);
     if (code == 0)
         code = check_options(j);
-    if (code == 0)
+    if (code == 0) {
+        caucus_dress_data(); /* the experts, a line each, which a program reads */
         code = read_plan(j);
+    }
     if (code == 0)
         code = read_budget(j);
     if (code == 0)

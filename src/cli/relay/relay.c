@@ -9,6 +9,7 @@
 #include "cli/serve/serve_log.h"
 #include "cli/serve/serve_print.h"
 #include "cli/signals.h"
+#include "cli/terminal/dress.h"
 #include "cli/verbs.h"
 #include "dial/address.h"
 #include "net/http.h"
@@ -207,6 +208,8 @@ static bool read_options(relaying *r, size_t *ret_level, bool *ret_log_json) {
         !read_word(r, OPTION_LOG_LEVEL, levels, "error, notice or detail", ret_level))
         return false;
     r->json = format == 1;
+    if (r->json)
+        caucus_dress_data();
     *ret_log_json = log_format == 1;
     r->relay_set = (caucus_relay_settings){.line = {.url = r->value[OPTION_NATS],
                                                     .ca = r->value[OPTION_NATS_CA],

@@ -6,6 +6,7 @@
 #include "cli/serve/serve_print.h"
 #include "cli/serve/serve_stay.h"
 #include "cli/signals.h"
+#include "cli/terminal/dress.h"
 #include "cli/verbs.h"
 #include "cli/wanted.h"
 #include "net/http.h"
@@ -347,6 +348,8 @@ static bool read_options(serving *s) {
     const char *format = s->value[OPTION_FORMAT] ? s->value[OPTION_FORMAT] : "text";
     s->json = strcmp(format, "json") == 0;
     s->quiet = is_on(s, OPTION_QUIET);
+    if (s->json)
+        caucus_dress_data();
     if (!s->json && strcmp(format, "text") != 0) {
         return !caucus_config_refuse("serve", "format", format, "text or json%s",
                                      caucus_meant_of(format, (const char *const[]){"text", "json", NULL}).text);

@@ -152,7 +152,7 @@ static int check_plot(const caucus_simulate *s) {
     caucus_error error = {0};
     if (s->plot == NULL)
         return 0;
-    caucus_status status = caucus_plot_check(&error);
+    caucus_status status = caucus_plot_check(s->prepared.run, s->prepared.plan, s->prepared.count, &error);
     const char *slash = strrchr(s->plot, '/');
     const size_t length = slash == NULL ? 0 : slash == s->plot ? 1 : (size_t)(slash - s->plot);
     (void)snprintf(folder, sizeof folder, "%.*s", length == 0 ? 1 : (int)length, length == 0 ? "." : s->plot);

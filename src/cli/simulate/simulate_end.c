@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* simulate_end.c: what `caucus simulate` gives: tables, JSON, CSV, the picture; and what to type to go on. */
 #include "cli/simulate/simulate.h"
+#include "cli/terminal/dress.h"
 
 #include "num/fail.h"
 #include "show/choice/shell_word.h"
@@ -50,6 +51,8 @@ static void say_stopped(const caucus_simulate *s) {
 
 static void print_results(const caucus_simulate *s) {
     caucus_outcome outcome = caucus_simulate_outcome(s);
+    if (s->wanted.format != CAUCUS_FORMAT_TABLE)
+        caucus_dress_data();
     if (s->wanted.format == CAUCUS_FORMAT_JSON)
         caucus_output_json(stdout, &outcome);
     else if (s->wanted.format == CAUCUS_FORMAT_CSV)

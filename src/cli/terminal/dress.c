@@ -53,28 +53,30 @@ int caucus_color_take(int *argc, char **argv, caucus_color *ret) {
     return 0;
 }
 
-caucus_dress caucus_dress_of(int fd, caucus_color when) {
+caucus_dress caucus_dress_of(int fd, bool terminal, caucus_color when) {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     const bool wanted = (no_color == NULL || no_color[0] == '\0') && (term == NULL || strcmp(term, "dumb") != 0);
-    if (isatty(fd) != 1)
-        return (caucus_dress){.coloured = when == CAUCUS_COLOR_ALWAYS};
+    const bool ascii = !caucus_screen_utf8();
+    if (!terminal || isatty(fd) != 1)
+        return (caucus_dress){.ascii = ascii, .foreign = true, .coloured = when == CAUCUS_COLOR_ALWAYS};
     return (caucus_dress){.width = caucus_screen_width(fd, 0),
-                          .ascii = !caucus_screen_utf8(),
+                          .ascii = ascii,
                           .coloured = when == CAUCUS_COLOR_ALWAYS || (when == CAUCUS_COLOR_AUTO && wanted)};
 }
 
-/* The characters that this program prints, in ASCII. */
+/* The characters that this program prints, in ASCII; NULL: it is none of them. */
 static const char *plain(const char *character, size_t length) {
     static const struct {
         const char *fine, *plain;
     } signs[] = {
-        {"—", "-"}, {"–", "-"}, {"…", "..."}, {"±", "+-"}, {"≤", "<="}, {"×", "x"},
-        {"━", "#"}, {"█", "#"}, {"▒", "="},   {"░", "."},  {"·", "."},  {"\u00a0", " "},
+        {"—", "-"}, {"–", "-"},     {"…", "..."}, {"±", "+-"}, {"≤", "<="},     {"×", "x"},
+        {"→", ">"}, {"√", "root "}, {"’", "'"},   {"━", "#"},  {"█", "#"},      {"▒", "="},
+        {"░", "."}, {"·", "."},     {"│", "|"},   {"╋", "+"},  {"\u00a0", " "},
     };
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
         if (strlen(signs[i].fine) == length && memcmp(signs[i].fine, character, length) == 0)
             return signs[i].plain;
-    return "?";
+    return NULL;
 }
 
 static size_t character_bytes(const char *at, const char *end) {
@@ -84,13 +86,16 @@ static size_t character_bytes(const char *at, const char *end) {
     return length;
 }
 
-static void put_ascii(const char *line, size_t length, caucus_text *ret) {
+static void put_ascii(const char *line, size_t length, bool foreign, caucus_text *ret) {
     for (const char *at = line, *end = line + length; at < end;) {
         const size_t bytes = character_bytes(at, end);
-        if ((unsigned char)*at < 0x80u)
+        const char *sign = (unsigned char)*at < 0x80u ? NULL : plain(at, bytes);
+        if (sign != NULL)
+            caucus_text_add(ret, "%s", sign);
+        else if ((unsigned char)*at < 0x80u || foreign)
             caucus_text_put(ret, at, bytes);
         else
-            caucus_text_add(ret, "%s", plain(at, bytes));
+            caucus_text_add(ret, "?");
         at += bytes;
     }
 }
@@ -134,12 +139,27 @@ static int hang_of(const char *line, size_t length, int width) {
     return at < length && (int)at <= width / 2 ? (int)at : own < width / 2 ? own : 0;
 }
 
-/* Bytes of a line's beginning that fit `room` columns, cut before a blank; all of a first word that is wider. */
+enum { HALF = 32 }; /* digits of a hash, which may stand in two lines: 64 do not fit 60 columns */
+
+static bool hash_at(const char *line, size_t at, size_t length) {
+    static const char digits[] = "0123456789abcdef";
+    size_t count = 0;
+    if (at > 0 && line[at - 1] != ' ')
+        return false;
+    while (at + count < length && memchr(digits, line[at + count], sizeof digits - 1) != NULL)
+        count++;
+    return count == 2 * (size_t)HALF;
+}
+
+/* Bytes of a line's beginning that fit `room` columns, cut before a blank, or in the middle of a hash; all of a first
+ * word that is wider. */
 static size_t fitting(const char *line, size_t length, int room) {
     size_t at = 0, blank = 0, text = 0;
     while (text < length && line[text] == ' ')
         text++;
     for (int used = 0; at < length; used++) {
+        if (used + 2 * HALF > room && used + HALF <= room && hash_at(line, at, length))
+            return at + HALF;
         if (line[at] == ' ' && at > text)
             blank = at;
         if (used == room && blank > 0)
@@ -154,7 +174,7 @@ static size_t fitting(const char *line, size_t length, int room) {
 void caucus_dress_line(const caucus_dress *dress, const char *line, size_t length, caucus_text *ret) {
     caucus_text own = {0};
     if (dress->ascii) {
-        put_ascii(line, length, &own);
+        put_ascii(line, length, dress->foreign, &own);
         if (own.failed || own.data == NULL) {
             caucus_text_free(&own);
             return;

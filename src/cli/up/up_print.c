@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* up_print.c: how a live federation went, for people and for programs. See up.h. */
+#include "cli/terminal/dress.h"
 #include "cli/up/up.h"
 #include "show/bound_fit.h"
 #include "show/output.h"
@@ -31,6 +32,7 @@ static void print_json(const caucus_up *u, const caucus_up_compared *c) {
     (void)caucus_up_number(u->summary, "\"bytes_out\": ", &out);
     (void)caucus_up_number(u->summary, "\"commits\": ", &commits);
     caucus_json j;
+    caucus_dress_data();
     caucus_json_begin(&j, stdout, false);
     caucus_json_truth(&j, "equal", c->equal && c->look);
     caucus_json_text(&j, "algorithm", caucus_algorithm_word(s->algorithm));

@@ -80,8 +80,6 @@ static void write_head(caucus_statement_page *page, const caucus_statement *s) {
     const size_t count = caucus_plan_weaknesses(s->plan, weak);
     for (size_t i = 0; i < count; i++)
         page->warn(page, weak[i]);
-    if (settings->trust == CAUCUS_TRUST_PAPER_LOCAL)
-        page->warn(page, "trust paper-local is for reproducing a paper, not for people's data");
 }
 
 static void write_whom(caucus_statement_page *page, const caucus_plan *plan) {
