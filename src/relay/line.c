@@ -7,13 +7,14 @@
 
 #include "dial/address.h"
 #include "num/fail.h"
-#include "store/atomic_file.h"
+#include "relay/nkey.h"
 
 #ifdef CAUCUS_NATS
 
 #include <errno.h>
 #include <nats/nats.h>
 #include <pthread.h>
+#include <sodium.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -38,6 +39,7 @@ struct caucus_line {
     caucus_letter *first, **last;
     size_t queued;
     _Atomic uint64_t reconnects, drops;
+    caucus_nkey nkey; /* kept for connecting again */
 };
 
 const char *caucus_line_version(void) {
@@ -173,23 +175,16 @@ static natsStatus set_options(natsOptions *o, caucus_line *line, const caucus_li
     return s;
 }
 
-/* "UA..." of the seed "SUA...", which stands in the file: the library wants both, and only the seed is kept. */
-static caucus_status read_nkey(const char *path, char ret[128], caucus_error *ret_error) {
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return caucus_fail_path(ret_error, CAUCUS_E_PATH, "nats-key", path);
-    char line[128] = "";
-    ret[0] = '\0';
-    while (ret[0] == '\0' && fgets(line, sizeof line, file))
-        if (line[0] == 'U')
-            memcpy(ret, line, sizeof line);
-    fclose(file);
-    memset(line, 0, sizeof line);
-    ret[strcspn(ret, "\r\n")] = '\0';
-    return ret[0] != '\0'
-               ? CAUCUS_OK
-               : caucus_fail(ret_error, CAUCUS_E_FORMAT, "nats-key",
-                             "%.100s: a line with the public key (U…) and one with the seed (SU…) are expected", path);
+/* The library frees what it is given. */
+static natsStatus sign(char **ret_text, unsigned char **ret, int *ret_size, const char *nonce, void *user) {
+    const caucus_line *line = user;
+    (void)ret_text;
+    *ret = malloc(64);
+    if (!*ret)
+        return NATS_NO_MEMORY;
+    caucus_nkey_sign(&line->nkey, nonce, *ret);
+    *ret_size = 64;
+    return NATS_OK;
 }
 
 static caucus_status fail_nats(natsStatus s, const char *url, caucus_error *ret_error) {
@@ -200,15 +195,14 @@ static caucus_status fail_nats(natsStatus s, const char *url, caucus_error *ret_
 static caucus_status connect_to(caucus_line *line, const caucus_line_settings *set, const char **server, int servers,
                                 bool tls, caucus_error *ret_error) {
     natsOptions *options = NULL;
-    char nkey[128];
     natsStatus s = natsOptions_Create(&options);
     if (s == NATS_OK)
         s = set_options(options, line, set, server, servers, tls);
     caucus_status status = CAUCUS_OK;
     if (s == NATS_OK && set->seed)
-        status = read_nkey(set->seed, nkey, ret_error);
+        status = caucus_nkey_read(set->seed, &line->nkey, ret_error);
     if (s == NATS_OK && status == CAUCUS_OK && set->seed)
-        s = natsOptions_SetNKeyFromSeed(options, nkey, set->seed);
+        s = natsOptions_SetNKey(options, line->nkey.name, sign, line);
     if (s == NATS_OK && status == CAUCUS_OK)
         s = natsConnection_Connect(&line->connection, options);
     natsOptions_Destroy(options);
@@ -290,6 +284,7 @@ void caucus_line_close(caucus_line *line) {
         close(line->wake);
     pthread_cond_destroy(&line->unused);
     pthread_mutex_destroy(&line->lock);
+    sodium_memzero(&line->nkey, sizeof line->nkey);
     free(line);
 }
 
