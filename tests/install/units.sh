@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The units for systemd: sound, hardened (exposure at most 2.5), and they start: a coordinator and a client play a run
-# in a container that systemd boots, as users of their own, with keys that only the manager can read.
+# The units for systemd: sound, hardened (exposure at most 2.5), and they start: a coordinator, a relay (where relays
+# are built, and nats-server is there) and a client play a run in a container that systemd boots, as users of their own,
+# with keys that only the manager can read.
 set -euo pipefail
 : "${CAUCUS:?path of the program}" "${CAUCUS_BUILD:?build directory}"
 if ! command -v systemd-analyze >/dev/null; then
@@ -14,7 +15,9 @@ failures=0
 bad() { echo "not ok: $*"; failures=$((failures + 1)); }
 chmod 755 "$work"
 mkdir "$work/units" "$work/out" "$work/etc" "$work/etc/one"
-for name in serve join ${CAUCUS_CLIENT:+client}; do
+relay=
+[ ! -e "$CAUCUS_BUILD/caucus-relay@.service" ] || relay=relay
+for name in serve join $relay ${CAUCUS_CLIENT:+client}; do
     sed 's#^ExecStart=[^ ]*#ExecStart=/opt/caucus#' "$CAUCUS_BUILD/caucus-$name@.service" \
         >"$work/units/caucus-$name@.service"
     sed 's#^ExecStart=[^ ]*#ExecStart=/usr/bin/true#' "$CAUCUS_BUILD/caucus-$name@.service" \
@@ -35,7 +38,9 @@ if [ "$(id -u)" -ne 0 ] || ! command -v systemd-nspawn >/dev/null; then
     exit 77
 fi
 
-"$CAUCUS" certify "$work/certs" --clients 1 >/dev/null 2>&1
+PATH=$PATH:/usr/sbin command -v nats-server >/dev/null || relay=
+units=(caucus-serve@one ${relay:+caucus-relay@one} caucus-join@one)
+"$CAUCUS" certify "$work/certs" --clients 1 --relays 1 >/dev/null 2>&1
 "$CAUCUS" plan --algorithm svt --clients 1 --experts 3 --rounds 24 --epsilon 60 --trust coordinator \
     --write "$work/etc/one/plan.yaml" >/dev/null 2>&1
 cp "$work/certs/coordinator.pem" "$work/certs/coordinator.key" "$work/certs/ca.pem" "$work/etc/one/"
@@ -53,6 +58,32 @@ connect: 127.0.0.1:7400
 adversary: halving
 seed: 3
 YAML
+if [ -n "$relay" ]; then
+    # The coordinator's keys for relays come by a drop-in, as docs/OPERATIONS.md has it.
+    cp "$work"/certs/coordinator.{nkey,secret,public} "$work/certs/relays.list" "$work/etc/one/"
+    for kind in pem key nkey secret; do cp "$work/certs/relay-1.$kind" "$work/etc/one/relay.$kind"; done
+    mkdir "$work/etc/nats" "$work/units/caucus-serve@.service.d"
+    cp "$work"/certs/nats.* "$work/etc/nats/"
+    printf '%s\n' '[Service]' 'LoadCredential=coordinator.nkey:/etc/caucus/%i/coordinator.nkey' \
+        'LoadCredential=coordinator.secret:/etc/caucus/%i/coordinator.secret' \
+        >"$work/units/caucus-serve@.service.d/relays.conf"
+    cat >>"$work/etc/one/serve.yaml" <<'YAML'
+nats: tls://127.0.0.1:4222
+nats-ca: /etc/caucus/one/ca.pem
+nats-key: /run/credentials/caucus-serve@one.service/coordinator.nkey
+relays: /etc/caucus/one/relays.list
+relay-key: /run/credentials/caucus-serve@one.service/coordinator.secret
+YAML
+    cat >"$work/etc/one/relay.yaml" <<'YAML'
+plan: /etc/caucus/one/plan.yaml
+number: 1
+listen: 127.0.0.1:7401
+nats: tls://127.0.0.1:4222
+nats-ca: /etc/caucus/one/ca.pem
+coordinator: /etc/caucus/one/coordinator.public
+YAML
+    sed -i 's/^connect: .*/connect: 127.0.0.1:7401/' "$work/etc/one/join.yaml"
+fi
 echo "# nobody" >"$work/etc/one/revoked"
 chmod 644 "$work/etc/one/revoked"
 chmod 755 "$work/etc" "$work/etc/one"
@@ -65,26 +96,30 @@ Description=start the units and look at them
 Type=oneshot
 ExecStart=/bin/bash /opt/check.sh
 UNIT
-cat >"$work/check.sh" <<'CHECK'
+cat >"$work/check.sh" <<CHECK
+units=(${units[*]})
+CHECK
+cat >>"$work/check.sh" <<'CHECK'
 exec >/opt/out/said 2>&1
 systemctl daemon-reload
+[ ! -e /etc/caucus/nats ] || (cd /etc/caucus/nats && exec nats-server -c nats.conf) &
 systemctl start caucus-serve@one || true
 systemctl reload caucus-serve@one || echo "no reload" # nobody has joined: the run stands
 for _ in $(seq 600); do
     journalctl --no-pager -u caucus-serve@one | grep "read again: certificate" >/opt/out/reload && break
     sleep 0.1
 done
-systemctl start caucus-join@one || true
+for unit in "${units[@]:1}"; do systemctl start "$unit" || true; done
 systemctl show -p DynamicUser -p User -p MainPID caucus-serve@one
 for _ in $(seq 3000); do
-    [ "$(systemctl is-active caucus-serve@one caucus-join@one | sort -u)" = inactive ] && break
+    [ "$(systemctl is-active "${units[@]}" | sort -u)" = inactive ] && break
     sleep 0.1
 done
-for unit in caucus-serve@one caucus-join@one; do
+for unit in "${units[@]}"; do
     systemctl show -p Result -p ExecMainStatus -p ActiveState "$unit" | paste -sd' '
 done >/opt/out/result
 stat -c '%U %a' /var/lib/private/caucus/one/state >/opt/out/state
-journalctl --no-pager -u caucus-serve@one -u caucus-join@one
+journalctl --no-pager "${units[@]/#/--unit=}" | tee /opt/out/journal
 touch /opt/out/done
 systemctl --no-block poweroff
 CHECK
@@ -98,9 +133,11 @@ if [ ! -e "$work/out/said" ]; then
     exit 77
 fi
 [ -e "$work/out/done" ] || bad "the container did not get to its end: $(tail -n 20 "$work/out/said")"
-for _ in serve join; do echo "Result=success ExecMainStatus=0 ActiveState=inactive"; done >"$work/wanted"
+for _ in "${units[@]}"; do echo "Result=success ExecMainStatus=0 ActiveState=inactive"; done >"$work/wanted"
 cmp -s "$work/wanted" "$work/out/result" || bad "units: $(cat "$work/out/result") $(tail -n 30 "$work/out/said")"
 [ -s "$work/out/reload" ] || bad "systemctl reload reads nothing again: $(tail -n 30 "$work/out/said")"
 grep -q ' 700$' "$work/out/state" || bad "state: $(cat "$work/out/state")"
 if grep -q '^root' "$work/out/state"; then bad "the state belongs to root: $(cat "$work/out/state")"; fi
-[ "$failures" -eq 0 ] && echo "ok: units"
+[ -z "$relay" ] || grep -qE '[1-9][0-9]* partials sent, [1-9][0-9]* accepted' "$work/out/journal" ||
+    bad "the relay has carried no report: $(tail -n 30 "$work/out/said")"
+[ "$failures" -eq 0 ] && echo "ok: units: ${units[*]}"
