@@ -284,6 +284,20 @@ static const caucus_ledger_totals *budget_of(const caucus_ledger_view *v) {
     return v->state ? v->shared : &v->totals;
 }
 
+/* Whether runs are about records of several units. What they add up to is then about single losses alone: an epsilon for
+ * a client or a block holds for each loss in it, and not the other way round (docs/PRIVACY.md, statement 29). Entries
+ * that do not say their unit are passed over. */
+static bool mixes_units(const caucus_ledger_view *v) {
+    caucus_unit first = CAUCUS_UNIT_COUNT;
+    for (uint32_t i = 0; i < v->totals.runs; i++) {
+        const caucus_unit unit = v->run[i].unit;
+        if (unit != CAUCUS_UNIT_COUNT && first != CAUCUS_UNIT_COUNT && unit != first)
+            return true;
+        first = unit != CAUCUS_UNIT_COUNT ? unit : first;
+    }
+    return false;
+}
+
 /* Whose it is, its budget, and what is weak (caucus_plan_weaknesses() has the same limits). */
 static void print_head(FILE *out, const caucus_ledger_view *v) {
     const caucus_ledger_totals *t = &v->totals, *b = budget_of(v);
@@ -307,6 +321,8 @@ static void print_head(FILE *out, const caucus_ledger_view *v) {
             fprintf(out, "  WEAK: run %u has delta %.6g, above 1/clients: some client may be exposed entirely\n",
                     r->run, r->delta);
     }
+    if (mixes_units(v))
+        fputs("  WEAK: runs of several units: what they add up to is promised for single losses only\n", out);
     if (v->reserved_in != NULL) {
         fputs("  Reserved in ", out);
         print_safe(out, v->reserved_in);
@@ -393,6 +409,7 @@ void caucus_ledger_view_json(FILE *out, const caucus_ledger_view *v, bool releas
     caucus_json_whole(&j, "entries", caucus_ledger_count(v->ledger));
     caucus_json_text(&j, "last", v->last);
     caucus_json_truth(&j, "seeded", t->any_seeded);
+    caucus_json_truth(&j, "mixed_units", mixes_units(v));
     caucus_json_text(&j, "reserved_in", v->reserved_in);
     json_pair(&j, "budget", b != NULL ? b->budget_epsilon : (double)NAN, b != NULL ? b->budget_delta : 0, limited);
     json_pair(&j, "left", b != NULL ? b->left_epsilon : (double)NAN, b != NULL ? b->left_delta : 0, limited);

@@ -73,6 +73,16 @@ privacy exposed >out
 [ "$(sed -n 2p out)" = "  WEAK: run 1 has delta 0.05, above 1/clients: some client may be exposed entirely" ] &&
     pass "weak by its delta" || fail "weak by its delta: $(cat out)"
 
+# Runs of several units share a ledger, and it says what their sum is about.
+simulate --algorithm svt --epsilon 1 --trust coordinator --ledger mixed --budget 9
+privacy mixed >out
+grep -q 'several units' out && fail "one unit is called several: $(cat out)"
+simulate --algorithm stoch --unit client --epsilon 1 --trust coordinator --ledger mixed
+privacy mixed >out
+[ "$(sed -n 2p out)" = "  WEAK: runs of several units: what they add up to is promised for single losses only" ] &&
+    privacy mixed --format json | grep -qF '"mixed_units": true' && pass "several units" ||
+    fail "several units: $(cat out)"
+
 # Equal parts fit into their sum, none after them; the refusal has the numbers that were typed.
 for n in 1 2 3 4 5 6 7 8 9 10; do
     simulate --algorithm svt --epsilon 0.1 --trust coordinator --ledger parts --budget 1 ||
