@@ -222,3 +222,51 @@ def permute_and_flip(stream, scores, rate):
         if beats(number, best_number, x) if x >= 0 else not beats(best_number, number, -x):
             best, best_number = n, number
     return best
+
+
+# ---- what the coordinator alone draws ----
+
+def fair_uniform(stream, n):
+    """Below n, by a multiplication and rejection of the short remainder: words, not a real number."""
+    while True:
+        product = stream.word() * n
+        if product % (1 << 64) >= (1 << 64) % n:
+            return product >> 64
+
+
+def exponential(stream, scores, rate):
+    """One real number U: the first n with U (w_0 + ... + w_(d-1)) < w_0 + ... + w_n, w = e^(-rate (score - min))."""
+    u, least = Real(stream), min(scores)
+    while True:
+        error, sums = Fraction(0), [Fraction(0)]
+        for score in scores:
+            x = rate * (score - least)
+            weight, off = precisely("exp", -x, u.words) if x < 300 * u.words else (Fraction(0), 0)
+            error += max(off, Fraction(1, 1 << 400 * u.words))
+            sums.append(sums[-1] + weight)
+        low, high = (end * sums[-1] for end in u.ends())
+        first = next(n for n in range(len(scores)) if low < sums[n + 1] or n + 1 == len(scores))
+        if all(high + error <= border or low - error >= border for border in sums[1:-1]):
+            return first
+        u.more()
+
+
+def least(stream, scores):
+    """The smallest; of several a uniform number says how many are passed over."""
+    tied = [n for n, score in enumerate(scores) if score == min(scores)]
+    return tied[fair_uniform(stream, len(tied)) if len(tied) > 1 else 0]
+
+
+def noisy_min(stream, scores, rate):
+    """Discrete Laplace noise for every score, in rows of 256; the k-th of k equal smallest ones is kept if a uniform
+    number below k is 0."""
+    best, smallest, ties = 0, None, 0
+    for start in range(0, len(scores), 256):
+        row = scores[start:start + 256]
+        for n, (score, noise) in enumerate(zip(row, laplace(stream, rate, len(row))), start):
+            if smallest is None or score + noise < smallest:
+                best, smallest, ties = n, score + noise, 1
+            elif score + noise == smallest:
+                ties += 1
+                best = n if fair_uniform(stream, ties) == 0 else best
+    return best

@@ -10,11 +10,8 @@
 static const struct {
     const char *name;
     void (*write)(caucus_json *json);
-} files[] = {{"grid.json", write_grid},
-             {"streams.json", write_streams},
-             {"samplers.json", write_samplers},
-             {"messages.json", write_messages},
-             {"runs.json", write_runs}};
+} files[] = {{"grid.json", write_grid},         {"streams.json", write_streams}, {"samplers.json", write_samplers},
+             {"messages.json", write_messages}, {"runs.json", write_runs},       {"relays.json", write_relays}};
 
 int main(int argc, char **argv) {
     need(argc == 2, "usage: make_vectors DIRECTORY");

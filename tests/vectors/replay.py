@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/vectors, replayed by the Python peer (tests/e2e/peer.py, noise.py), which shares no code with caucus.
 
-    replay.py DIRECTORY         every vector of the five files (docs/VECTORS.md); says how many of each
+    replay.py DIRECTORY         every vector of the six files (docs/VECTORS.md); says how many of each
     replay.py DIRECTORY --spoil every value altered in turn must be noticed: the replay looks at all of them
 """
 import argparse
 import copy
+import hashlib
 import json
 import os
 import struct
@@ -17,6 +18,9 @@ sys.dont_write_bytecode = True  # they lie in the source tree
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 import noise
 import peer
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import relays as relay_side
 
 KINDS = {"hello": peer.HELLO, "welcome": peer.WELCOME, "announcement": peer.ANNOUNCEMENT, "report": peer.REPORT,
          "goodbye": peer.GOODBYE, "refusal": peer.REFUSAL}
@@ -60,8 +64,11 @@ def draw(case, stream):
         return [int(noise.coin(stream, parameter)) for _ in range(count)]
     if law == "geometric":
         return [noise.geometric(stream, parameter) for _ in range(count)]
-    if law == "permute-and-flip":
-        return [noise.permute_and_flip(stream, [int(score) for score in case["scores"]], parameter)]
+    if "scores" in case:
+        scores = [int(score) for score in case["scores"]]
+        select = {"permute-and-flip": noise.permute_and_flip, "exponential": noise.exponential,
+                  "noisy-min": noise.noisy_min, "least": lambda stream, scores, _: noise.least(stream, scores)}[law]
+        return [select(stream, scores, parameter) for _ in range(count)]
     return noise.add_noise(stream, f"{law} {case['parameter']}", [0] * count)
 
 
@@ -169,12 +176,75 @@ def runs(vectors):
     return sum(len(one["steps"]) for run in vectors["runs"] for one in run["clients"])
 
 
-FILES = {"grid": grid, "streams": streams, "samplers": samplers, "messages": messages, "runs": runs}
+def refuses(cases, try_one):
+    """Every one of them is refused."""
+    for case in cases:
+        try:
+            try_one(case)
+        except relay_side.Refused:
+            continue
+        raise Differs(f"{case['why']}: taken")
+    return len(cases)
+
+
+def gathered(case):
+    """A partial, from the reports that it was made of."""
+    announced = read(bytes.fromhex(case["announcement"]), case["experts"])[1]
+    reports = [read(bytes.fromhex(one), case["experts"])[1] for one in case["reports"]]
+    kinds = {report["kind"] for report in reports}
+    same("what is asked", {announced["ask"]}, kinds)
+    q, values = 0, []
+    if kinds == {peer.COST}:
+        q = sum(report["values"][0] for report in reports)
+    else:
+        vote = kinds == {peer.VOTE}
+        values = [sum(report["values"] == [y] if vote else report["values"][y] for report in reports)
+                  for y in range(case["experts"])]
+    return announced["serial"], q, reports[0]["first"], [report["client"] for report in reports], [], values
+
+
+def relays(vectors):
+    about = {name: bytes.fromhex(vectors[name]) for name in ("plan", "run", "relay_key", "coordinator_key")}
+    about["relay"] = vectors["relay"]
+    greeting, answer = (bytes.fromhex(vectors[name]) for name in ("greeting", "answer"))
+    session = relay_side.Session(about, greeting, answer, bytes.fromhex(vectors["relay_fresh_secret"]))
+    run = hashlib.blake2b(about["plan"] + vectors["name"].encode(), digest_size=32).hexdigest()
+    same("run", vectors["run"], run)
+    same("subjects", [vectors["up"], vectors["down"]],
+         [f"caucus.{run[:32]}.{way}.{vectors['relay']}" for way in ("up", "down")])
+    same("term and session", (vectors["term"], vectors["session"]), (str(session.term), str(session.session)))
+    same("keys", (vectors["key_up"], vectors["key_down"]),
+         (session.key["relay"].hex(), session.key["coordinator"].hex()))
+    fresh = relay_side.x25519(bytes.fromhex(vectors["coordinator_fresh_secret"]), (9).to_bytes(32, "little"))
+    same("the coordinator's fresh key", answer[26:58], fresh)
+    for case in vectors["messages"]:
+        sealed, side, subject = bytes.fromhex(case["sealed"]), case["from"], case["subject"]
+        counter = session.taken[side] + 1
+        same("opened", case["message"], session.open(side, subject, sealed).hex())
+        same("sealed", sealed, session.seal(side, subject, counter, bytes.fromhex(case["message"])))
+    for case in vectors["sayings"]:
+        same(case["kind"], [field.split(" ", 1)[1] for field in case["fields"]],
+             relay_side.said(case["kind"], bytes.fromhex(case["message"])))
+    for case in vectors["partials"]:
+        found = relay_side.partial(bytes.fromhex(case["partial"]), case["clients"], case["experts"])
+        same("partial of " + case["name"], gathered(case), found)
+    last = vectors["partials"][-1]
+    return len(vectors["messages"]) + len(vectors["sayings"]) + len(vectors["partials"]) + \
+        refuses(vectors["not_opened"], lambda c: session.open(c["from"], c["subject"], bytes.fromhex(c["sealed"]))) + \
+        refuses(vectors["greetings_refused"],
+                lambda c: relay_side.check_greeting(about, bytes.fromhex(c["greeting"]))) + \
+        refuses(vectors["answers_refused"],
+                lambda c: relay_side.check_answer(about, greeting, bytes.fromhex(c["answer"]))) + \
+        refuses(vectors["no_partials"],
+                lambda c: relay_side.partial(bytes.fromhex(c["partial"]), last["clients"], last["experts"]))
+
+
+FILES = {"grid": grid, "streams": streams, "samplers": samplers, "messages": messages, "runs": runs, "relays": relays}
 
 
 def spoil(vectors, replay):
     """The last value of the first and of the last case altered: does the replay notice?"""
-    for name in ("losses", "keys", "streams", "draws", "good", "runs"):
+    for name in ("losses", "keys", "streams", "draws", "good", "runs", "sayings", "partials"):
         if name not in vectors:
             continue
         for at in (0, -1):
@@ -184,14 +254,14 @@ def spoil(vectors, replay):
                 step = case["clients"][0]["steps"][0]
                 step["reports"] = step["reports"][:-2] + ("01" if step["reports"][-2:] != "01" else "02")
             else:
-                key = {"losses": "step", "keys": "key", "streams": "words", "draws": "values",
-                       "good": "canonical"}[name]
+                key = {"losses": "step", "keys": "key", "streams": "words", "draws": "values", "good": "canonical",
+                       "sayings": "message", "partials": "partial"}[name]
                 value = case[key]
                 case[key] = [str(int(value[0], 16) + 1), *value[1:]] if isinstance(value, list) else \
                     value[:-1] if isinstance(value, str) else value - 1
             try:
                 replay(altered)
-            except Differs:
+            except (Differs, relay_side.Refused, ValueError):
                 continue
             sys.exit(f"replay: {name}[{at}] was altered, and nobody noticed")
 
@@ -207,7 +277,7 @@ def main():
                 spoil(vectors, replay)
             else:
                 print(f"{name}: {replay(vectors)} vectors")
-        except (Differs, peer.Malformed) as error:
+        except (Differs, peer.Malformed, relay_side.Refused) as error:
             sys.exit(f"replay: {name}.json: {error}")
 
 

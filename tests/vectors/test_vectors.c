@@ -70,6 +70,26 @@ static void test_keys_and_streams(void **state) {
     tree_close();
 }
 
+/* Selections from scores; false: this law is none. */
+static bool select_all(const yaml_node_t *c, const char *law, caucus_rational p, caucus_stream *stream, uint64_t *ret,
+                       size_t n) {
+    const bool flip = strcmp(law, "permute-and-flip") == 0, exponential = strcmp(law, "exponential") == 0;
+    const bool noisy = strcmp(law, "noisy-min") == 0;
+    if (!flip && !exponential && !noisy && strcmp(law, "least") != 0)
+        return false;
+    int64_t score[8];
+    const uint32_t d = (uint32_t)length(get(c, "scores"));
+    assert_true(d <= 8);
+    for (uint32_t i = 0; i < d; i++)
+        score[i] = strtoll(text(at(get(c, "scores"), i)), NULL, 10);
+    for (size_t i = 0; i < n; i++)
+        ret[i] = flip          ? caucus_select_flip(stream, score, d, p)
+                 : exponential ? caucus_select_exponential(stream, score, d, p)
+                 : noisy       ? caucus_select_noisy_min(stream, score, d, p)
+                               : caucus_select_min(stream, score, d);
+    return true;
+}
+
 static void draw(const yaml_node_t *c, const char *law, caucus_rational p, caucus_stream *stream, uint64_t *ret,
                  size_t n) {
     static const struct {
@@ -89,14 +109,7 @@ static void draw(const yaml_node_t *c, const char *law, caucus_rational p, caucu
         }
     if (strcmp(law, "geometric") == 0) {
         caucus_geometric_fill(stream, p, (int64_t *)ret, n);
-    } else if (strcmp(law, "permute-and-flip") == 0) {
-        int64_t score[8];
-        size_t d = length(get(c, "scores"));
-        assert_true(d <= 8 && n == 1);
-        for (size_t i = 0; i < d; i++)
-            score[i] = strtoll(text(at(get(c, "scores"), i)), NULL, 10);
-        ret[0] = caucus_select_flip(stream, score, (uint32_t)d, p);
-    } else {
+    } else if (!select_all(c, law, p, stream, ret, n)) {
         bool coin = strcmp(law, "coin") == 0;
         assert_true(coin || strcmp(law, "uniform") == 0);
         for (size_t i = 0; i < n; i++)

@@ -21,6 +21,8 @@ void write_streams(caucus_json *json);
 void write_samplers(caucus_json *json);
 void write_messages(caucus_json *json);
 void write_runs(caucus_json *json);
+void write_relays(caucus_json *json);
+void write_partials(caucus_json *json); /* a part of relays.json */
 
 static inline void need(bool good, const char *what) {
     if (good)
@@ -36,6 +38,15 @@ static inline void put_hex(caucus_json *json, const char *key, const uint8_t *by
         (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
     caucus_json_text(json, key, text);
     free(text);
+}
+
+/* Something that must be refused, and why. */
+static inline void put_refused_as(caucus_json *json, const char *key, const char *why, const uint8_t *bytes,
+                                  size_t size) {
+    caucus_json_object_row(json, NULL);
+    caucus_json_text(json, "why", why);
+    put_hex(json, key, bytes, size);
+    caucus_json_close(json);
 }
 
 static inline void put_long(caucus_json *json, const char *key, int64_t value) {

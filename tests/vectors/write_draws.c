@@ -212,6 +212,21 @@ static void put_flip(caucus_json *json, caucus_rational rate, const int64_t *sco
     close_case(json, &stream);
 }
 
+/* What the coordinator alone draws: several selections one after another from one stream. */
+static void put_selections(caucus_json *json, const char *law, caucus_rational rate, const int64_t *score, uint32_t d) {
+    caucus_stream stream;
+    open_case(json, law, rate, &stream);
+    put_values(json, "scores", score, d);
+    caucus_json_list_row(json, "values");
+    for (int i = 0; i < 4; i++)
+        put_ulong(json, NULL,
+                  strcmp(law, "exponential") == 0 ? caucus_select_exponential(&stream, score, d, rate)
+                  : strcmp(law, "noisy-min") == 0 ? caucus_select_noisy_min(&stream, score, d, rate)
+                                                  : caucus_select_min(&stream, score, d));
+    caucus_json_close(json);
+    close_case(json, &stream);
+}
+
 void write_samplers(caucus_json *json) {
     static const uint64_t below[] = {1, 2, 3, 1000003, ((uint64_t)1 << 63) + 1, UINT64_MAX};
     static const caucus_rational coins[] = {{1, 1000}, {1, 1}, {7, 2}, {3, 1048576}, {200, 1}};
@@ -240,5 +255,12 @@ void write_samplers(caucus_json *json) {
     for (size_t i = 0; i < sizeof scores / sizeof scores[0]; i++)
         for (size_t r = 1; r < sizeof rates / sizeof rates[0]; r++)
             put_flip(json, rates[r], scores[i], 6);
+    for (size_t i = 0; i < sizeof scores / sizeof scores[0]; i++)
+        for (size_t r = 1; r < sizeof rates / sizeof rates[0]; r++) {
+            put_selections(json, "exponential", rates[r], scores[i], 6);
+            put_selections(json, "noisy-min", rates[r], scores[i], 6);
+        }
+    put_selections(json, "least", (caucus_rational){1, 1}, scores[0], 6); /* ties */
+    put_selections(json, "least", (caucus_rational){1, 1}, scores[3], 6);
     caucus_json_close(json);
 }
