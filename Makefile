@@ -3,6 +3,7 @@
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
 SOAK_MINUTES ?= 10
+SOAK_RELAY_MINUTES ?= 5
 JOBS ?= 2
 
 .PHONY: all help deps test browser-test demo audit fleet bench timing timing-quick lint asan asan-quick tsan fuzz
@@ -99,6 +100,7 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS=20
 
 soak: all ## federations under kills, cut links, full disks, jumping clocks, bad lists, floods (SOAK_MINUTES=10)
 	CAUCUS=$(CURDIR)/build/caucus SOAK_MINUTES=$(SOAK_MINUTES) tools/soak/run
+	CAUCUS=$(CURDIR)/build/caucus SOAK_RELAY_MINUTES=$(SOAK_RELAY_MINUTES) tools/soak/relays
 
 coverage: ## branch coverage of all layers but cli, at least 80 %; line coverage of the core, at least 90 %
 	tools/install-deps --dev

@@ -40,7 +40,11 @@ caucus_status caucus_descriptors_check(caucus_server *s, caucus_error *ret_error
     const uint64_t own = OWN_FILES + PAGE_FILES + (uint64_t)s->loops * LOOP_FILES, allowed = open_files_allowed();
     const uint64_t lobby = (uint64_t)s->loops * CAUCUS_LOBBY_LEAST;
     const uint64_t strangers = set->max_strangers ? (set->max_strangers > lobby ? set->max_strangers : lobby) : lobby;
-    const uint64_t clients = set->max_clients ? set->max_clients : s->clients;
+    /* Where there are relays nobody has all clients: unless more was asked for, as many as the limit has room for. */
+    const uint64_t room = allowed > own + strangers ? (allowed - own - strangers) / 2 : 0;
+    const uint64_t clients = set->max_clients             ? set->max_clients
+                             : caucus_server_is_shared(s) ? least(s->clients, room)
+                                                          : s->clients;
     const uint64_t need = own + strangers + clients, spare = allowed > need ? allowed - need : 0;
     if (need > allowed) {
         caucus_status status =
@@ -56,7 +60,7 @@ caucus_status caucus_descriptors_check(caucus_server *s, caucus_error *ret_error
     if (!set->max_strangers)
         set->max_strangers = (uint32_t)least(strangers + spare / 2, (uint64_t)s->clients + STRANGERS_DEFAULT);
     if (!set->max_clients)
-        set->max_clients = (uint32_t)least(s->clients + spare / 2, 2 * (uint64_t)s->clients + 64);
+        set->max_clients = (uint32_t)least(clients + spare / 2, 2 * (uint64_t)s->clients + 64);
     return CAUCUS_OK;
 }
 

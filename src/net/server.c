@@ -108,7 +108,7 @@ static caucus_status check_settings(caucus_server *s, caucus_error *ret_error) {
     if (set->loops > CAUCUS_LOOPS_MAX)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "loops", "%u (accepted: 1 to %u; 0 = one per core)", set->loops,
                            CAUCUS_LOOPS_MAX);
-    if (!s->relay && set->max_clients && set->max_clients < s->clients) /* a relay has some of them */
+    if (!caucus_server_is_shared(s) && set->max_clients && set->max_clients < s->clients)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "max-clients", "%u (accepted: at least %u, the plan's clients)",
                            set->max_clients, s->clients);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);

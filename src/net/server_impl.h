@@ -328,6 +328,10 @@ void caucus_watch_list(caucus_server *server);
 
 /* descriptors.c */
 
+/** Do others have some of the clients: is it a relay, or has it relays? */
+static inline bool caucus_server_is_shared(const caucus_server *server) {
+    return server->relay || server->set.relays.line.url;
+}
 /** Are there enough open files for all that may come? Sets max_clients and max_strangers where they are 0. */
 caucus_status caucus_descriptors_check(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

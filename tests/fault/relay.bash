@@ -30,6 +30,35 @@ start_nats() { # sets nats_pid
     until_true 20 nats_listens || give_up "nats-server does not listen: $(tail -n 3 "$work/nats.log")"
     kill -0 "$nats_pid" 2>/dev/null || give_up "nats-server has ended: $(tail -n 3 "$work/nats.log")"
 }
+# make_cluster CLIENTS RELAYS NODES: as make_certificates, for a cluster; start_node and stop_node (SIGKILL) by number.
+declare -a node_pid node_port
+make_cluster() {
+    local i routes=() route=()
+    make_certificates "$1" "$2"
+    for i in $(seq "$3"); do
+        own_port
+        node_port[i]=$free_port
+        own_port
+        route[i]=$free_port
+        routes+=("nats-route://127.0.0.1:$free_port")
+    done
+    for i in $(seq "$3"); do
+        sed "s/^listen: .*/listen: \"127.0.0.1:${node_port[i]}\"\nserver_name: \"node$i\"/" "$work/nats.conf" \
+            >"$work/node$i.conf"
+        printf 'cluster { name: "caucus", listen: "127.0.0.1:%s", routes: [%s] }\n' "${route[i]}" \
+            "$(printf '"%s", ' "${routes[@]}")" >>"$work/node$i.conf"
+    done
+    nats=(--nats "$(printf ',tls://127.0.0.1:%s' "${node_port[@]}" | cut -c2-)" --nats-ca "$certs/ca.pem")
+    hears=("${nats[@]}" --nats-key "$certs/coordinator.nkey" --relays "$certs/relays.list"
+        --relay-key "$certs/coordinator.secret")
+}
+start_node() {
+    "$nats_server" -c "$work/node$1.conf" >>"$work/node$1.log" 2>&1 </dev/null &
+    node_pid[$1]=$!
+    nats_port=${node_port[$1]} nats_pid=${node_pid[$1]}
+    until_true 20 nats_listens || give_up "node $1 does not listen: $(tail -n 3 "$work/node$1.log")"
+}
+stop_node() { kill -9 "${node_pid[$1]}" && ended "${node_pid[$1]}" "node $1" 137; }
 # start_relay NAME PLAN NUMBER FLAGS...: sets relay[NUMBER]; it listens at relay_port[NUMBER], in every life the same.
 start_relay() {
     local name=$1 plan=$2 number=$3 life
