@@ -16,11 +16,12 @@ stand_in() { # stand_in NAME: a program that does what standard input says
 }
 stand_in id <<<'echo 0'
 stand_in dpkg-query <<'SH'
-[ "${!#}" != "$INSTALLED" ] || echo "install ok installed"
+[ "${!#}" != "$INSTALLED" ] || printf '%s install ok installed\n' arm64 ${OWN-amd64}
 SH
 stand_in dpkg <<'SH'
 case $1 in
     --print-foreign-architectures) echo "$FOREIGN" ;;
+    --print-architecture) echo amd64 ;;
     *) echo "dpkg $*" >>"$ASKED" ;;
 esac
 SH
@@ -51,6 +52,8 @@ asked '^apt-get -y install .*Lock::Timeout.*\bgcc\b'
 [ "$(sed -n 's/^apt-get -y //p' "$work/asked")" = "$(sed -n 's/^-s //p' "$work/asked.simulated")" ] ||
     bad "one thing was looked at, another installed: $(cat "$work/asked" "$work/asked.simulated")"
 not_asked 'install.* cmake( |$)|upgrade|architecture|arm64'
+OWN='' install_deps 0 # it is there for the other architecture alone
+asked '^apt-get -y install .* cmake( |$)'
 
 # A test skips itself where an engine is not installed, so what makes it run must be among the packages of --test.
 install_deps 0 --test
