@@ -63,7 +63,7 @@ struct caucus_http {
     int done;                  /* eventfd: the sweeper ends */
     pthread_mutex_t view_lock; /* of the view and its times */
     caucus_view view;
-    const caucus_http_texts *texts; /* NULL: they are made of the view */
+    const caucus_http_texts *texts; /* NULL: they are made of the view; under view_lock, too */
     int64_t view_ms;                /* when it was taken; below 0: never */
     int64_t busy_ms;                /* since when it could not be taken; below 0: it could */
     int64_t tried_ms;
@@ -159,7 +159,14 @@ static enum MHD_Result answer_words(struct MHD_Connection *connection, unsigned 
 typedef unsigned (*caucus_writer)(const caucus_http *http, FILE *to); /* returns the status code */
 
 static unsigned write_json(const caucus_http *http, FILE *to) {
-    caucus_view_json(&http->view, to);
+    if (http->texts && !http->texts->json) {
+        (void)fputs("there are /, /metrics, /livez and /readyz\n", to);
+        return MHD_HTTP_NOT_FOUND;
+    }
+    if (http->texts)
+        http->texts->json(http->texts->user, to);
+    else
+        caucus_view_json(&http->view, to);
     return MHD_HTTP_OK;
 }
 static unsigned write_metrics(const caucus_http *http, FILE *to) {
@@ -222,7 +229,7 @@ static enum MHD_Result answer_view(caucus_http *http, struct MHD_Connection *con
 static enum MHD_Result route(caucus_http *http, struct MHD_Connection *connection, const char *path) {
     if (strcmp(path, "/") == 0)
         return answer_view(http, connection, "text/html; charset=utf-8", write_page);
-    if (strcmp(path, "/api/v1/status") == 0 && !http->texts)
+    if (strcmp(path, "/api/v1/status") == 0)
         return answer_view(http, connection, "application/json", write_json);
     if (strcmp(path, "/metrics") == 0)
         return answer_view(http, connection, "text/plain; version=0.0.4; charset=utf-8", write_metrics);
@@ -239,9 +246,7 @@ static enum MHD_Result route(caucus_http *http, struct MHD_Connection *connectio
     if (strcmp(path, "/icon.svg") == 0)
         return answer_constant(connection, MHD_HTTP_OK, "image/svg+xml", caucus_web_icon_svg,
                                caucus_web_icon_svg_length);
-    return answer_words(connection, MHD_HTTP_NOT_FOUND,
-                        http->texts ? "there are /, /metrics, /livez and /readyz\n"
-                                    : "there are /, /api/v1/status, /metrics, /livez and /readyz\n");
+    return answer_words(connection, MHD_HTTP_NOT_FOUND, "there are /, /api/v1/status, /metrics, /livez and /readyz\n");
 }
 
 /* Called once when the headers are in, and again when the request is whole. A body is refused unread. */
@@ -432,6 +437,18 @@ failed:
     (void)close(fd);
     caucus_http_close(http);
     return status;
+}
+
+caucus_status caucus_http_take_over(caucus_http *http, caucus_server *server, const caucus_http_settings *settings,
+                                    caucus_error *ret_error) {
+    pthread_mutex_lock(&http->view_lock);
+    caucus_status status = caucus_view_open(&http->view, server, settings);
+    if (status == CAUCUS_OK) {
+        http->texts = NULL;
+        http->view_ms = -1;
+    }
+    pthread_mutex_unlock(&http->view_lock);
+    return status == CAUCUS_OK ? status : caucus_fail(ret_error, status, "http", "out of memory");
 }
 
 uint16_t caucus_http_port(const caucus_http *http) {

@@ -4,7 +4,8 @@
  *
  * Shows the plan's public words, caucus_server_status, the history of experts and who is present, and nothing else: no
  * sum, no loss, no key. One thread of its own; only GET and HEAD; bodies are small, connections few and short. No
- * request is logged. A relay has texts of its own here (net/relay/relay_texts.h). Bound to loopback unless told otherwise; beyond it a bearer token is needed. */
+ * request is logged. A relay has texts of its own here (net/relay/relay_texts.h), and so has a coordinator that stands
+ * by (net/standby_texts.h). Bound to loopback unless told otherwise; beyond it a bearer token is needed. */
 #ifndef CAUCUS_NET_HTTP_H
 #define CAUCUS_NET_HTTP_H
 
@@ -18,6 +19,7 @@
 typedef struct caucus_http_texts {
     void (*page)(void *user, FILE *to);
     void (*metrics)(void *user, FILE *to);
+    void (*json)(void *user, FILE *to);  /* NULL: there is none */
     bool (*ready)(void *user, FILE *to); /* true and "ok", or false and why not */
     void *user;
 } caucus_http_texts;
@@ -42,11 +44,16 @@ caucus_status caucus_http_bind(const caucus_http_settings *settings, int *ret_fd
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Answer from a thread of its own.
- *  In:      server  NULL if there are texts; borrowed until caucus_http_close(): close this before caucus_server_close().
+ *  In:      server  NULL if there are texts; borrowed until caucus_http_close(): close this before
+ *                   caucus_server_close().
  *  Returns: CAUCUS_OK, CAUCUS_E_RANGE (listen, token), CAUCUS_E_BUSY, CAUCUS_E_NETWORK (cannot bind),
  *           CAUCUS_E_MEMORY; the error names the fix. */
 caucus_status caucus_http_open(caucus_server *server, const caucus_http_settings *settings, caucus_http **ret,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** From now on what is said is the coordinator's: the texts are not asked any more.
+ *  Returns: CAUCUS_OK or CAUCUS_E_MEMORY. */
+caucus_status caucus_http_take_over(caucus_http *http, caucus_server *server, const caucus_http_settings *settings,
+                                    caucus_error *ret_error) CAUCUS_MUST_CHECK;
 uint16_t caucus_http_port(const caucus_http *http);
 /** Has somebody been sent the whole status page? */
 bool caucus_http_shown(const caucus_http *http);

@@ -84,6 +84,7 @@ static void put_spent(const caucus_server_status *s, caucus_json *j) {
     caucus_json_whole(j, "checks", s->checks);
     caucus_json_whole(j, "steps_decided", s->steps_decided);
     caucus_json_whole(j, "commits", s->commits);
+    caucus_json_real(j, "committing_seconds", s->committing_seconds);
     caucus_json_whole(j, "term", s->term);
     caucus_json_whole(j, "unknown_outcomes", s->unknown_outcomes);
     caucus_json_whole(j, "reports", s->reports);

@@ -151,9 +151,11 @@ void caucus_view_metrics(const caucus_view *view, FILE *to) {
     counter(to, "commits_total", s->commits, "Decisions committed to disk by this process.");
     head(to, "commit_seconds_total", "counter", "Seconds that commits took, all of this process, in tenths.");
     (void)fprintf(to, "caucus_commit_seconds_total %.1f\n", s->commit_seconds);
+    head(to, "committing_seconds", "gauge", "Since when a decision is being committed, in tenths; 0: none is.");
+    (void)fprintf(to, "caucus_committing_seconds %.1f\n", s->committing_seconds);
     counter(to, "unknown_outcomes_total", s->unknown_outcomes,
             "Commits of this process of which nobody could tell at first whether they were made.");
-    head(to, "role", "gauge", "What this coordinator is; one that stands by has no page. Always 1.");
+    head(to, "role", "gauge", "What this coordinator is. Always 1.");
     (void)fputs("caucus_role{role=\"primary\"} 1\n", to);
     whole_gauge(to, "term", s->term, "Raised by every coordinator that takes the run, and after an unknown outcome.");
     counter(to, "reports_total", s->reports, "Reports counted.");

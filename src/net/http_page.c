@@ -289,12 +289,23 @@ static void put_overdue(const caucus_view *view, FILE *to) {
             s->answered, s->clients);
 }
 
+/* A decision that cannot be announced, since it is not durable yet. */
+static void put_committing(const caucus_view *view, FILE *to) {
+    const caucus_server_status *s = &view->status;
+    if (s->committing_seconds > CAUCUS_VIEW_BUSY_SECONDS)
+        (void)fprintf(to,
+                      "<p class=\"warning\"><strong>Waiting for a commit.</strong> A decision is being committed for "
+                      "%.0f s, and is announced when it is: look at the disk, or the database and its standby.</p>",
+                      s->committing_seconds);
+}
+
 /* What must be known first: a state that is an older copy, a step that is stuck, a run that is over and with which
  * expert. */
 static void put_over(const caucus_view *view, FILE *to) {
     const caucus_stretch *now = caucus_view_now(view);
     put_claims(view, to);
     put_overdue(view, to);
+    put_committing(view, to);
     if (!view->status.finished || now == NULL)
         return;
     (void)fputs("<p class=\"done\"><strong>Expert ", to);

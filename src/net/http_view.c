@@ -214,6 +214,11 @@ bool caucus_view_health(const caucus_view *view, FILE *to) {
                       s->answered, s->clients, s->present, s->seconds_in_step, s->deadline_seconds);
         return false;
     }
+    if (s->committing_seconds > CAUCUS_VIEW_BUSY_SECONDS) {
+        (void)fprintf(to, "busy: one decision is being committed for %.0f s: look at the disk, or the database\n",
+                      s->committing_seconds);
+        return false;
+    }
     if (s->list_broken) {
         (void)fputs("the list of the revoked cannot be read: newcomers are told to come again\n", to);
         return false;

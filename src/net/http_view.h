@@ -22,7 +22,8 @@
 #define CAUCUS_VIEW_NAMED 12      /* of the late, and of the away, are named in a sentence; beyond it there is a list */
 #define CAUCUS_VIEW_LISTED 1024   /* clients whose presence is in the JSON, one by one */
 #define CAUCUS_VIEW_CLIENTS 65536 /* beyond it only their counts */
-#define CAUCUS_VIEW_EXPERTS 65536 /* beyond it nobody counts for how long each was in force */
+#define CAUCUS_VIEW_BUSY_SECONDS 1 /* a commit that takes longer than this is worth a word */
+#define CAUCUS_VIEW_EXPERTS 65536  /* beyond it nobody counts for how long each was in force */
 
 /* What caucus_server_presence() says of a client. */
 enum { CAUCUS_VIEW_AWAY, CAUCUS_VIEW_HERE, CAUCUS_VIEW_ANSWERED };

@@ -48,7 +48,7 @@ void caucus_wait_for(caucus_connection *c, caucus_wait wait) {
 }
 
 void caucus_connection_listen(caucus_connection *c) {
-    struct epoll_event event = {.events = EPOLLIN | (c->want_write ? EPOLLOUT : 0u), .data.ptr = c};
+    struct epoll_event event = {.events = (c->parked ? 0u : EPOLLIN) | (c->want_write ? EPOLLOUT : 0u), .data.ptr = c};
     if (epoll_ctl(c->loop->epoll, EPOLL_CTL_MOD, c->fd, &event) != 0)
         caucus_connection_end(c);
 }
@@ -234,6 +234,21 @@ static void shake_hands(caucus_connection *c) {
     }
 }
 
+/* While a decision is being committed nothing can be counted. If that takes long, who speaks for a client is left alone
+ * until it is over (look_around), so that the loop has time for others: strangers, and those who only listen. */
+static void read_unless_parked(caucus_connection *c) {
+    const bool parked = c->client != 0 && !c->leaving && caucus_commit_is_long(c->loop->server);
+    if (parked == c->parked) {
+        if (!parked)
+            caucus_input_read(c);
+        return;
+    }
+    c->parked = parked;
+    caucus_connection_listen(c);
+    if (!parked && !c->dead)
+        caucus_input_read(c);
+}
+
 static void serve(caucus_connection *c, uint32_t events) {
     if (c->dead)
         return;
@@ -245,8 +260,10 @@ static void serve(caucus_connection *c, uint32_t events) {
         return;
     if (events & EPOLLOUT)
         caucus_output_send(c);
-    if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+    if (events & (EPOLLHUP | EPOLLERR)) /* it is gone: what it has left is read now, or never */
         caucus_input_read(c);
+    else if (events & EPOLLIN)
+        read_unless_parked(c);
 }
 
 /* Something has been announced, or somebody has taken another's place, or it is time to go. */
@@ -261,11 +278,14 @@ static void look_around(caucus_loop *loop) {
             caucus_output_refuse(c, CAUCUS_REFUSAL_ELSEWHERE, "the same client has connected again");
         else if (c->client != 0 && !c->want_write)
             caucus_output_send(c);
+        if (c->parked && !c->dead)
+            read_unless_parked(c);
         if (stopping && !c->dead)
             caucus_output_goodbye(c, atomic_load(&s->finished) ? "the run is over"
                                      : s->relay                ? "this relay stops: come again later"
                                                                : "the coordinator stops: come again later");
     }
+    caucus_input_flush(loop); /* of those that were parked */
 }
 
 static void expire(caucus_loop *loop) {
@@ -329,7 +349,7 @@ static void turn(caucus_loop *loop) {
         caucus_connection *c = again;
         again = c->again_next; /* reading may put it on the new list */
         c->again = false;
-        caucus_input_read(c);
+        read_unless_parked(c);
     }
     for (int i = 0; i < count; i++) {
         void *what = event[i].data.ptr;

@@ -60,6 +60,7 @@ typedef struct caucus_connection {
     bool drained;        /* all is sent and our side is shut: waiting for theirs */
     bool dead, again;
     bool said_goodbye;
+    bool parked; /* a decision is being committed, and takes long: nothing of it is read until that is over */
     struct caucus_relay_client *relayed; /* at a relay: its place at the coordinator (net/relay); NULL: it has none */
 } caucus_connection;
 

@@ -198,6 +198,8 @@ void caucus_input_flush(caucus_loop *loop) {
         if (loop->answer[i] == CAUCUS_E_RANGE)
             caucus_output_refuse_for(loop->from[i], CAUCUS_REFUSAL_FORMAT, CAUCUS_REASON_REPORT,
                                      "a report that this plan never asks for");
+        else if (loop->answer[i] == CAUCUS_E_LATER) /* it was read just as the commit began: it sends it again */
+            caucus_output_goodbye(loop->from[i], "a decision is being committed: come again later");
     loop->reports = loop->arena_used = loop->scratch_used = 0;
 }
 

@@ -253,6 +253,7 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
     pthread_mutex_init(&s->tls_lock, NULL);
     pthread_mutex_init(&s->shared_lock, NULL);
     caucus_limiter_init(&s->limiter);
+    caucus_commit_open(s);
     s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     s->session = calloc(s->clients, sizeof *s->session);
     s->expected = calloc(s->clients, sizeof *s->expected);
@@ -312,9 +313,9 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failed = 0;
-    caucus_status beside = s->relay    ? caucus_relay_run(s->relay, ret_error)
-                           : s->relays ? caucus_hub_run(s->relays, ret_error)
-                                       : CAUCUS_OK;
+    caucus_status beside = s->relay ? caucus_relay_run(s->relay, ret_error) : caucus_commit_run(s, ret_error);
+    if (beside == CAUCUS_OK && s->relays)
+        beside = caucus_hub_run(s->relays, ret_error);
     for (uint32_t i = 0; failed == 0 && beside == CAUCUS_OK && i < s->loops; i++) {
         failed = pthread_create(&s->loop[i]->thread, NULL, caucus_loop_run, s->loop[i]);
         s->loop[i]->running = failed == 0;
@@ -327,6 +328,7 @@ caucus_status caucus_server_run(caucus_server *s, caucus_error *ret_error) {
     for (uint32_t i = 0; i < s->loops; i++)
         if (s->loop[i]->running)
             pthread_join(s->loop[i]->thread, NULL);
+    caucus_commit_end(s);
     caucus_hub_end(s->relays);
     if (s->relay)
         caucus_relay_end_run(s->relay);
@@ -407,10 +409,12 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     ret->looks = s->shown.looks;
     memcpy(ret->look, s->shown.look, s->shown.looks * sizeof ret->look[0]);
     ret->epsilon_spent = s->shown.epsilon_spent;
-    ret->commits = s->held_ns ? s->shown.commits : s->relay ? 0 : caucus_store_commits(s->store);
-    ret->commit_seconds = tenths_between(0, s->held_ns ? s->shown.commit_ns : s->commit_ns);
-    ret->term = s->relay ? 0 : caucus_store_term(s->store);
-    ret->unknown_outcomes = s->unknown_outcomes;
+    const bool committing = s->commit.what != CAUCUS_COMMIT_NONE, before = committing || s->held_ns;
+    ret->commits = before ? s->shown.commits : s->relay ? 0 : caucus_store_commits(s->store);
+    ret->commit_seconds = tenths_between(0, before ? s->shown.commit_ns : s->commit_ns);
+    ret->committing_seconds = committing ? tenths_between(s->commit.since_ns, now_ns) : 0;
+    ret->term = atomic_load(&s->term);
+    ret->unknown_outcomes = atomic_load(&s->unknown_outcomes);
     ret->seconds_in_step = tenths_between(s->step_ns, now_ns);
     ret->steps_decided = ret->now.serial;
     caucus_waits_status(s, ret);

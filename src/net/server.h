@@ -4,8 +4,8 @@
  *
  * One event loop per core, each with its own listener (SO_REUSEPORT), its own connections, buffers and partial sums.
  * Loops parse frames where they lie and add values up from there, a whole batch per wake-up, without waiting for each
- * other (server_impl.h says how). Whoever completes a step (or the clock at its deadline) decides it: merge, decide,
- * commit, then tell every loop to announce. */
+ * other (server_impl.h says how). Whoever completes a step (or the clock at its deadline) decides it: merge, decide; a
+ * thread commits it and then tells every loop to announce. */
 #ifndef CAUCUS_NET_SERVER_H
 #define CAUCUS_NET_SERVER_H
 
@@ -100,6 +100,7 @@ typedef struct caucus_server_status {
     uint64_t bytes_in, bytes_out, reports, refused, commits;
     uint64_t term, unknown_outcomes;           /* of this process: commits of which nobody could tell at first */
     double commit_seconds;                     /* of this process, all of its commits together, in tenths */
+    double committing_seconds;                 /* since when a decision is being committed, in tenths; 0: none is */
     uint64_t refused_for[CAUCUS_REASON_COUNT]; /* `refused` by reason */
     uint32_t rollback_claims; /* clients that have heard more than is committed: no step is decided meanwhile */
     bool rolled_back;         /* enough of them: this state is an older copy */

@@ -3,8 +3,10 @@
  * layer: net
  *
  *    server.c         open, run, free; numbers for people
+ *    server_restore.c what the store holds, or a state of its own
  *    server_step.c    the machine: count, decide, commit, publish; who speaks for a client
- *    server_commit.c  a decision into the store, and what to do if it is not known whether it is there
+ *    server_commit.c  a decision into the store, by a thread of its own, and what to do if it is not known whether it
+ *                     is there
  *    server_waits.c   whom a step waits for
  *    waits/           what is kept of that, and whose certificate is whose
  *    history.c        what was announced
@@ -25,10 +27,13 @@
  * The machine, store and ledger belong to `lock`. Counting is the exception, since it is what happens all the time: a
  * loop adds reports up in a partial of its own under its own lock, which it takes once per batch and which nobody else
  * wants but while a step is decided. Whoever decides a step holds `lock` and then every loop's: it merges the partials,
- * decides, commits, publishes, and lets go. So
- *  - what counting reads of the machine (the announcement in force, the epoch) and `failure` are written with all locks
- *    held: a loop may read them under its own. A report that comes while a step is being decided waits, and is then
- *    counted, or not, by the announcement that came of it; one that comes after a commit has failed is not counted;
+ * decides, copies what is to be committed, and lets go; a thread commits, takes all locks again, and publishes. Between
+ * the two (`commit.what`) nothing is counted or decided, and the store belongs to that thread. So
+ *  - what counting reads of the machine (the announcement in force, the epoch), `commit.what` and `failure` are written
+ *    with all locks held: a loop may read them under its own. A report that comes while a decision is being committed
+ *    waits, and is then counted, or not, by the announcement that came of it: the loop waits a moment for a commit
+ *    (caucus_commit_await), and reads no client any further while one takes longer (`parked`). One that comes after a
+ *    commit has failed is not counted;
  *  - what belongs to one client in the machine (which of its items are counted) is written by the loop that has the
  *    client's session, under that loop's lock, and by nobody else. A loop counts a report only if the connection it
  *    came by is still in force, and finds out under its own lock; a session is taken from a loop only under that loop's
@@ -66,6 +71,7 @@
 #include "net/revoked.h"
 #include "net/server.h"
 #include "net/waits/serials.h"
+#include "plan/ledger.h"
 #include "plan/plan.h"
 #include "wire/wire.h"
 
@@ -81,6 +87,35 @@ enum {
 };
 
 typedef struct caucus_loop caucus_loop;
+
+/* What is being committed. */
+typedef enum caucus_commit_what {
+    CAUCUS_COMMIT_NONE,
+    CAUCUS_COMMIT_DECISION, /* the machine, its announcement, lines of the ledger */
+    CAUCUS_COMMIT_START,    /* that the run has begun */
+    CAUCUS_COMMIT_STOP      /* the end of the run, which the machine has announced, and nothing of the state */
+} caucus_commit_what;
+
+/* The commit in hand (server_commit.c). */
+typedef struct caucus_commit {
+    pthread_t thread;
+    pthread_cond_t wake, over; /* of `lock`: there is something to commit, or it is time to end; it is committed */
+    bool running, ending;
+    caucus_commit_what what; /* written with all locks held; the rest by whoever has begun it, and then the thread */
+    uint64_t since_ns;
+    _Atomic uint64_t since_shown_ns; /* the same for who holds no lock; 0: there is none */
+    caucus_announcement announcement;
+    char (*text)[CAUCUS_LEDGER_LINE_BYTES]; /* [lines] */
+    const char **line;                      /* [lines] */
+    size_t lines;
+    caucus_status status; /* what came of it */
+    caucus_error error;
+    struct { /* of a decision, for when it is committed */
+        uint64_t serial;
+        uint32_t answered;
+        bool ends_epoch;
+    } decided;
+} caucus_commit;
 
 struct caucus_server {
     caucus_server_settings set; /* strings and plan borrowed from the caller */
@@ -124,10 +159,11 @@ struct caucus_server {
         uint32_t looks;
         caucus_look look[CAUCUS_LOOKS];
     } shown;
-    uint64_t commit_ns, unknown_outcomes; /* of this process: see caucus_server_status */
-    uint64_t held_ns;                     /* a verdict is committed and will be announced at this tick; 0: none waits */
-    bool overdue;                         /* its deadline has passed */
-    bool begun;                           /* = `started`, but under the lock */
+    caucus_commit commit;
+    uint64_t commit_ns; /* of this process: see caucus_server_status */
+    uint64_t held_ns;   /* a verdict is committed and will be announced at this tick; 0: none waits */
+    bool overdue;       /* its deadline has passed */
+    bool begun;         /* = `started`, but under the lock */
     uint64_t finished_ns;
     int64_t strike_ns; /* own pace: when the step in hand is decided, by the clock that is set; 0: by its answers */
     uint64_t last_ns;  /* somebody wants to stop: the step in hand is the last, until then at most; 0: nobody does */
@@ -166,6 +202,8 @@ struct caucus_server {
     _Atomic bool stopping;                 /* say goodbye and end */
     _Atomic bool aborting;                 /* end without a word: a commit failed */
     _Atomic bool wipe_due;                 /* an epoch has ended: its state is still in the store's log */
+    _Atomic uint64_t term;                 /* of the store, as of the last commit */
+    _Atomic uint64_t unknown_outcomes;     /* of this process: see caucus_server_status */
     _Atomic uint64_t sessions;             /* given out so far */
     _Atomic uint32_t start_at;             /* the run may begin with so many present; UINT32_MAX: it has begun */
     _Atomic uint64_t *session; /* [m]: the connection in force: a number times CAUCUS_LOOPS_MAX + loop; 0: away */
@@ -184,6 +222,15 @@ struct caucus_server {
     _Atomic bool list_broken;                  /* the list of the revoked cannot be read; that was logged */
     caucus_limiter limiter;                    /* of lines about strangers and clients that come and go */
 };
+
+/* server_restore.c */
+
+/** What a new state would begin with, before anything is written: a name, or a run that the shared ledger's budget does
+ *  not allow, leaves no trace. */
+caucus_status caucus_step_reserve(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+
+/** Open the store, and make the machine, its ledger and the history of what it holds, or begin. */
+caucus_status caucus_step_restore(caucus_server *server, bool *ret_restored, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /* server_step.c */
 
@@ -224,26 +271,35 @@ void caucus_step_look(caucus_server *server);
 void caucus_step_clock(caucus_server *server);
 /** If caucus_server_stop() was called: the step in hand is the last one of this process. */
 void caucus_step_last(caucus_server *server);
-/** What a new state would begin with, before anything is written: a name, or a run that the shared ledger's budget does
- *  not allow, leaves no trace. */
-caucus_status caucus_step_reserve(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-
 /** If an epoch has ended: wipe it off the store. For when the news has been sent. */
 void caucus_step_wipe(caucus_server *server);
 
 /** The run is over and whoever was there has heard of it, or was waited for long enough: stop, or stay. */
 void caucus_step_over(caucus_server *server);
 
+/** The thread that commits: `lock` is held, and what was to be committed is, or it is certain that it is not, or nobody
+ *  can tell. */
+void caucus_step_committed(caucus_server *server);
+
 /* server_commit.c */
 
-/** Commit the machine as it is, its announcement, and the ledger's lines from `first_line` on.
- *  Returns: CAUCUS_OK: it is durable; anything else: nothing of it may leave. */
-caucus_status caucus_step_commit(caucus_server *server, size_t first_line, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** Commit the end of the run, which the machine has announced, and nothing of the state. Returns: likewise. */
-caucus_status caucus_step_commit_stop(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** Keep that the run has begun. Returns: likewise. */
-caucus_status caucus_step_commit_start(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-void caucus_step_commit_free(caucus_server *server);
+/** All locks are held, and nothing is being committed: commit this, of a decision with the ledger's lines from
+ *  `first_line` on. By the thread, and caucus_step_committed() is called then; before there is one, at once, and
+ *  caucus_commit_over() is the caller's.
+ *  Returns: CAUCUS_OK: it is begun; anything else: nothing of it may leave. */
+caucus_status caucus_commit_begin(caucus_server *server, caucus_commit_what what, size_t first_line,
+                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** All locks are held: it is over. Returns: CAUCUS_OK: it is durable; anything else: nothing of it may leave. */
+caucus_status caucus_commit_over(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** Without a lock: wait a moment for what is being committed. Returns: false if it still is. */
+bool caucus_commit_await(caucus_server *server);
+/** Is something being committed for longer than that? */
+bool caucus_commit_is_long(const caucus_server *server);
+void caucus_commit_open(caucus_server *server);
+/** Start the thread; have it finish what it is at, and end. */
+caucus_status caucus_commit_run(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_commit_end(caucus_server *server);
+void caucus_commit_close(caucus_server *server);
 
 /* server_waits.c */
 
@@ -286,9 +342,9 @@ void caucus_waits_status(const caucus_server *server, caucus_server_status *ret)
 
 /* server_stop.c */
 
-/** All locks are held: end the run for good, whatever is being asked. The announcement that says so is committed; it is
- *  the caller's to publish. */
-caucus_status caucus_stop_commit(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** All locks are held: end the run for good, whatever is being asked. The announcement that says so is in the machine
+ *  and in the history; it is the caller's to commit and to publish. */
+caucus_status caucus_stop_prepare(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** A state whose run was ended: refused, unless the coordinator is to stay and tell those who were away. */
 caucus_status caucus_stop_restore(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Loop 0, once a second: is the run to be ended? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_step.c: the machine, its store and its ledger. Count, merge, decide, commit; then, and only then, publish.
+/* server_step.c: the machine and its ledger. Count, merge, decide, have it committed; then, and only then, publish.
  *
  * docs/PRIVACY.md, "Reports on a network that fails": every verdict, "keep" included, is on disk with the state it came
  * from and the items it counted before a byte that depends on it leaves. So what loops may send is published (history,
@@ -26,9 +26,15 @@ static caucus_expert_words expert_words(const caucus_server *s, uint32_t expert)
     return caucus_plan_expert_words(s->set.plan, expert);
 }
 
+static bool is_committing(const caucus_server *s) {
+    return s->commit.what != CAUCUS_COMMIT_NONE;
+}
+
 /* When the timer rings next: the tick that a verdict waits for, the step's deadline, the end of the wait after the run,
  * or of that for the last step before a stop. 0: never. */
 static uint64_t rings_ns(const caucus_server *s) {
+    if (is_committing(s)) /* whoever is done with that sets it again */
+        return 0;
     if (s->held_ns)
         return s->last_ns && s->last_ns < s->held_ns ? s->last_ns : s->held_ns;
     if (s->finished_ns)
@@ -133,6 +139,61 @@ void caucus_step_release_loops(caucus_server *s) {
             pthread_mutex_unlock(&s->loop[i]->lock);
 }
 
+static void begun(caucus_server *s) {
+    s->begun = true;
+    s->step_ns = caucus_clock_ns();
+    s->overdue = false;
+    atomic_store(&s->started, true);
+    set_timer(s);
+    caucus_server_log(s, 1, "the run begins with %u of %u clients", s->commit.decided.answered, s->clients);
+}
+
+static void decided(caucus_server *s) {
+    caucus_hub_decided(s->relays);
+    if (s->commit.decided.ends_epoch)
+        atomic_store(&s->wipe_due, true);
+    publish_on_tick(s);
+    caucus_server_log(s, 2, "step %" PRIu64 " decided with %u of %u clients: expert %s in force",
+                      s->commit.decided.serial, s->commit.decided.answered, s->clients,
+                      expert_words(s, caucus_coordinator_announcement(s->machine)->expert).text);
+}
+
+static void ended(caucus_server *s) {
+    s->begun = true; /* also if it never began: who waits for that hears that it will not */
+    s->finished_ns = 0;
+    atomic_store(&s->ended, true);
+    atomic_store(&s->started, true);
+    atomic_store(&s->wipe_due, true);
+    publish(s);
+}
+
+/* All locks are held: what was being committed is, or is not. */
+static void committed(caucus_server *s) {
+    caucus_error error = {0};
+    const caucus_commit_what what = s->commit.what;
+    const caucus_status status = caucus_commit_over(s, &error);
+    if (s->failure != CAUCUS_OK) /* it was given up meanwhile: what is committed is for the next process to tell */
+        return;
+    if (status != CAUCUS_OK)
+        caucus_step_give_up(s, status, &error);
+    else if (what == CAUCUS_COMMIT_START)
+        begun(s);
+    else if (what == CAUCUS_COMMIT_STOP)
+        ended(s);
+    else
+        decided(s);
+}
+
+/* All locks are held: have this committed. Without the thread, which is there once loops are, it is at once. */
+static void commit(caucus_server *s, caucus_commit_what what, size_t first_line) {
+    caucus_error error = {0};
+    const caucus_status status = caucus_commit_begin(s, what, first_line, &error);
+    if (status != CAUCUS_OK)
+        caucus_step_give_up(s, status, &error);
+    else if (!s->commit.running)
+        committed(s);
+}
+
 /* Decide the step in hand on all that has been counted, and keep the decision. All locks are held. */
 static void decide(caucus_server *s) {
     for (uint32_t i = 0; i < s->loops; i++)
@@ -140,8 +201,6 @@ static void decide(caucus_server *s) {
             caucus_coordinator_merge(s->machine, s->loop[i]->partial);
     caucus_announcement before = *caucus_coordinator_announcement(s->machine);
     size_t lines = caucus_ledger_count(s->ledger);
-    s->shown.commits = caucus_store_commits(s->store); /* what a page shows while the verdict waits for its tick */
-    s->shown.commit_ns = s->commit_ns;
     uint32_t answered = s->clients - caucus_coordinator_waiting(s->machine);
     uint64_t selections = caucus_coordinator_selections(s->machine);
     caucus_error error = {0};
@@ -158,26 +217,23 @@ static void decide(caucus_server *s) {
     }
     if (status == CAUCUS_OK && !caucus_history_add(&s->history, now))
         status = caucus_fail_memory(&error, "history");
-    if (status == CAUCUS_OK)
-        status = caucus_step_commit(s, lines, &error);
     if (status != CAUCUS_OK) {
         caucus_step_give_up(s, status, &error);
         return;
     }
-    caucus_hub_decided(s->relays);
-    if (caucus_coordinator_selections(s->machine) > selections || now->epoch > before.epoch || /* a link may end, too */
-        now->ask == CAUCUS_ASK_NOTHING)
-        atomic_store(&s->wipe_due, true);
-    publish_on_tick(s);
-    caucus_server_log(s, 2, "step %" PRIu64 " decided with %u of %u clients: expert %s in force", before.serial,
-                      answered, s->clients, expert_words(s, now->expert).text);
+    s->commit.decided.serial = before.serial;
+    s->commit.decided.answered = answered;
+    s->commit.decided.ends_epoch = caucus_coordinator_selections(s->machine) > selections ||
+                                   now->epoch > before.epoch || /* a link may end, too */
+                                   now->ask == CAUCUS_ASK_NOTHING;
+    commit(s, CAUCUS_COMMIT_DECISION, lines);
 }
 
 static void decide_step(caucus_server *s) {
     caucus_step_hold_loops(s);
     decide(s);
     caucus_step_release_loops(s);
-    caucus_server_wake(s); /* announce it, or end */
+    caucus_server_wake(s); /* announce it, or end; or, while it is committed, look after those who wait for that */
 }
 
 static void log_unwiped(caucus_server *s, caucus_status status, const caucus_error *error) {
@@ -191,7 +247,7 @@ void caucus_step_wipe(caucus_server *s) {
         return;
     caucus_error error = {0};
     pthread_mutex_lock(&s->lock);
-    if (atomic_exchange(&s->wipe_due, false)) {
+    if (!is_committing(s) && atomic_exchange(&s->wipe_due, false)) {
         caucus_status status = caucus_store_wipe(s->store, &error);
         if (status != CAUCUS_OK)
             atomic_store(&s->wipe_due, true); /* with the next announcement, or when the store is closed */
@@ -213,13 +269,14 @@ static uint32_t least(const caucus_server *s) {
 /* What closes the step in hand, or begins the run, for loops to see; then look: a loop adds first and looks at these
  * then. */
 static void set_enough(caucus_server *s) {
-    bool closed = !s->begun || s->held_ns || s->failure != CAUCUS_OK || s->finished_ns || caucus_claims_open(s) > 0;
+    bool closed = !s->begun || is_committing(s) || s->held_ns || s->failure != CAUCUS_OK || s->finished_ns ||
+                  caucus_claims_open(s) > 0;
     closed = closed || (s->strike_ns && !s->overdue); /* by the clock alone, however many have answered */
     atomic_store(&s->enough, closed ? UINT32_MAX : s->overdue ? quorum(s) : s->clients);
     atomic_store(&s->least, least(s));
     atomic_store(&s->enough_waited, closed || s->strike_ns ? UINT32_MAX : s->waits.count);
     const uint32_t all = s->waits.count > least(s) ? s->waits.count : least(s);
-    atomic_store(&s->start_at, s->begun                        ? UINT32_MAX
+    atomic_store(&s->start_at, s->begun || is_committing(s)    ? UINT32_MAX
                                : s->strike_ns                  ? 0
                                : s->overdue && quorum(s) < all ? quorum(s)
                                                                : all);
@@ -247,21 +304,10 @@ void caucus_step_over(caucus_server *s) {
 
 /* Announcement 0 may go out, once it is kept that it does. */
 static void start(caucus_server *s, uint32_t present) {
-    caucus_error error = {0};
-    caucus_status status = caucus_step_commit_start(s, &error);
-    if (status != CAUCUS_OK) {
-        caucus_step_hold_loops(s); /* `failure` is read under theirs */
-        caucus_step_give_up(s, status, &error);
-        caucus_step_release_loops(s);
-        caucus_server_wake(s);
-        return;
-    }
-    s->begun = true;
-    s->step_ns = caucus_clock_ns();
-    s->overdue = false;
-    atomic_store(&s->started, true);
-    set_timer(s);
-    caucus_server_log(s, 1, "the run begins with %u of %u clients", present, s->clients);
+    caucus_step_hold_loops(s);
+    s->commit.decided.answered = present;
+    commit(s, CAUCUS_COMMIT_START, 0);
+    caucus_step_release_loops(s);
     caucus_server_wake(s);
 }
 
@@ -281,11 +327,13 @@ static void step_progress(caucus_server *s) {
     if (s->failure != CAUCUS_OK)
         return;
     set_enough(s);
+    if (is_committing(s)) /* it is looked at again then */
+        return;
     const uint32_t present = atomic_load(&s->present); /* after set_enough(): who joins adds first and looks then */
     if (!s->begun && !s->last_ns && caucus_claims_open(s) == 0 &&
         (s->strike_ns || caucus_waits_all_here(s, present) || (s->overdue && present >= quorum(s))))
         start(s, present);
-    for (;;) {
+    while (!is_committing(s)) {
         bool asked = caucus_coordinator_announcement(s->machine)->ask != CAUCUS_ASK_NOTHING;
         if (s->begun && s->failure == CAUCUS_OK && !s->finished_ns && !s->held_ns && !asked)
             finish(s);
@@ -293,11 +341,21 @@ static void step_progress(caucus_server *s) {
         if (!is_enough(s))
             break;
         decide_step(s);
-        if (!s->held_ns && stop_after_step(s))
+        if (!is_committing(s) && !s->held_ns && stop_after_step(s))
             break;
     }
-    if (s->last_ns && atomic_load(&s->present) == 0 && !atomic_load(&s->stopping))
+    set_enough(s);
+    if (s->last_ns && !is_committing(s) && atomic_load(&s->present) == 0 && !atomic_load(&s->stopping))
         stop_now(s); /* nobody is there to decide it */
+}
+
+void caucus_step_committed(caucus_server *s) {
+    caucus_step_hold_loops(s);
+    committed(s);
+    caucus_step_release_loops(s);
+    if (!s->commit.ending && (s->held_ns || !stop_after_step(s)))
+        step_progress(s);
+    caucus_server_wake(s);
 }
 
 /* Is this report's connection the one that speaks for its client? */
@@ -305,10 +363,26 @@ static bool in_force(const caucus_server *s, const caucus_connection *from) {
     return atomic_load(&s->session[from->client - 1]) == from->session;
 }
 
+/* Take the loop's lock when no decision is being committed. Returns: false, without the lock, if that takes long. */
+static bool lock_to_count(caucus_loop *loop) {
+    for (;;) {
+        pthread_mutex_lock(&loop->lock);
+        if (!is_committing(loop->server))
+            return true;
+        pthread_mutex_unlock(&loop->lock);
+        if (!caucus_commit_await(loop->server))
+            return false;
+    }
+}
+
 void caucus_step_count(caucus_loop *loop) {
     caucus_server *s = loop->server;
     uint64_t scalars = 0, counted = 0;
-    pthread_mutex_lock(&loop->lock);
+    if (!lock_to_count(loop)) {
+        for (size_t i = 0; i < loop->reports; i++)
+            loop->answer[i] = CAUCUS_E_LATER;
+        return;
+    }
     uint32_t before = caucus_partial_answered(loop->partial), waited = 0;
     for (size_t i = 0; i < loop->reports; i++) {
         const caucus_report *r = &loop->report[i];
@@ -369,21 +443,15 @@ void caucus_step_joined(caucus_server *s) {
 }
 
 void caucus_step_stop(caucus_server *s) {
-    if (s->failure != CAUCUS_OK || atomic_load(&s->ended))
+    if (s->failure != CAUCUS_OK || atomic_load(&s->ended) || is_committing(s)) /* it is asked for again in a second */
         return;
     caucus_error error = {0};
     caucus_step_hold_loops(s);
-    caucus_status status = caucus_stop_commit(s, &error);
-    if (status != CAUCUS_OK) {
+    const caucus_status status = caucus_stop_prepare(s, &error);
+    if (status != CAUCUS_OK)
         caucus_step_give_up(s, status, &error);
-    } else {
-        s->begun = true; /* also if it never began: who waits for that hears that it will not */
-        s->finished_ns = 0;
-        atomic_store(&s->ended, true);
-        atomic_store(&s->started, true);
-        atomic_store(&s->wipe_due, true);
-        publish(s);
-    }
+    else
+        commit(s, CAUCUS_COMMIT_STOP, 0);
     caucus_step_release_loops(s);
     step_progress(s);
     caucus_server_wake(s);
@@ -401,7 +469,7 @@ void caucus_step_last(caucus_server *s) {
     if (!atomic_load(&s->last_wanted) || s->relay)
         return;
     pthread_mutex_lock(&s->lock);
-    if (s->last_ns == 0 && s->failure == CAUCUS_OK) {
+    if (s->last_ns == 0 && s->failure == CAUCUS_OK && !is_committing(s)) { /* else it is asked for again then */
         uint64_t now = caucus_clock_ns(), wait_ms = s->set.deadline_ms ? s->set.deadline_ms : s->set.linger_ms;
         bool wait = s->begun && !s->finished_ns && !s->overdue && !s->strike_ns && atomic_load(&s->present) > 0;
         s->last_ns = !wait ? now : (s->set.deadline_ms ? s->step_ns : now) + wait_ms * 1000000u;
@@ -451,129 +519,16 @@ void caucus_step_clock(caucus_server *s) {
     } else {
         s->overdue = s->set.deadline_ms != 0; /* if it stops here, too: a quorum of answers decides the step first */
         step_progress(s);
-        if (s->last_ns && !atomic_load(&s->stopping))
+        if (s->last_ns && !is_committing(s) && !atomic_load(&s->stopping))
             stop_now(s);
     }
     pthread_mutex_unlock(&s->lock);
 }
 
-caucus_status caucus_step_reserve(caucus_server *s, caucus_error *ret_error) {
-    const caucus_guarantee *g = &s->set.plan->guarantee;
-    char label[CAUCUS_RUN_NAME_BYTES];
-    uint32_t run = 0;
-    caucus_status status = caucus_budget_label(s, label, ret_error);
-    if (status == CAUCUS_OK) /* epsilon_messages may be NAN: fmax() takes the other one */
-        status = caucus_ledger_new(fmax(g->epsilon_choices, g->epsilon_messages), g->delta, &s->ledger, ret_error);
-    if (status == CAUCUS_OK)
-        status = caucus_ledger_reserve(s->ledger, s->set.plan, label, s->set.key.seeded, &run, ret_error);
-    if (status == CAUCUS_OK && s->set.budget.path != NULL && !caucus_store_exists(s->set.state_dir))
-        status = caucus_budget_open(s, label, true, ret_error);
-    return status;
-}
-
-/* A state of its own: budget, run, first announcement, in one commit. */
-static caucus_status begin(caucus_server *s, caucus_error *ret_error) {
-    caucus_status status = caucus_coordinator_new(s->set.plan, &s->set.key, &s->machine);
-    if (status != CAUCUS_OK)
-        return caucus_fail(ret_error, status, "", "%s", caucus_status_text(status));
-    if (!caucus_history_add(&s->history, caucus_coordinator_announcement(s->machine)))
-        return caucus_fail_memory(ret_error, "");
-    return caucus_step_commit(s, 0, ret_error);
-}
-
-typedef struct reading {
-    caucus_server *server;
-    uint64_t next;
-    caucus_status status;
-} reading;
-
-static void read_announcement(void *user, const caucus_announcement *a) {
-    reading *r = user;
-    if (r->status == CAUCUS_OK && a->serial != r->next)
-        r->status = CAUCUS_E_FORMAT;
-    if (r->status == CAUCUS_OK && !caucus_history_add(&r->server->history, a))
-        r->status = CAUCUS_E_MEMORY;
-    r->next++;
-}
-
-static const char no_older_copy[] = "run no older copy; a new run needs a new 'state' and its own budget";
-
-static caucus_status restore(caucus_server *s, const caucus_store_state *state, caucus_error *ret_error) {
-    const uint32_t chunks = caucus_coordinator_chunks(s->set.plan);
-    s->waits.kept = state->chunks >= 2 * chunks ? chunks : 0; /* a state keeps the chunks that it began with */
-    s->waits.kept_serials = state->chunks >= 3 * chunks ? chunks : 0;
-    caucus_status status =
-        caucus_coordinator_restore_parts(s->set.plan, &s->set.key, &state->root, state->chunk,
-                                         state->chunks - s->waits.kept - s->waits.kept_serials, &s->machine);
-    if (status == CAUCUS_OK && !caucus_waits_restore(s, state->chunk + chunks))
-        status = CAUCUS_E_FORMAT;
-    if (status == CAUCUS_E_MEMORY)
-        return caucus_fail(ret_error, status, "state", "%s", caucus_status_text(status));
-    if (status != CAUCUS_OK)
-        return caucus_fail_hint(ret_error,
-                                caucus_fail(ret_error, CAUCUS_E_DAMAGED, "state",
-                                            "%.60s: the machine's state is damaged (%.60s)", s->set.state_dir,
-                                            caucus_status_text(status)),
-                                no_older_copy);
-    caucus_ledger_free(s->ledger); /* that of a new state */
-    s->ledger = NULL;
-    status = caucus_store_ledger(s->store, false, &s->ledger, ret_error);
-    if (status != CAUCUS_OK)
-        return status;
-    reading r = {.server = s, .next = caucus_store_first(s->store)};
-    status = caucus_store_announcements(s->store, read_announcement, &r, ret_error);
-    if (status != CAUCUS_OK)
-        return status;
-    if (r.status == CAUCUS_E_MEMORY)
-        return caucus_fail(ret_error, r.status, "state", "%s", caucus_status_text(r.status));
-    uint64_t serial = caucus_coordinator_announcement(s->machine)->serial;
-    if (r.status != CAUCUS_OK || r.next != serial + 1 || !s->ledger)
-        return caucus_fail_hint(
-            ret_error,
-            caucus_fail(ret_error, CAUCUS_E_DAMAGED, "state", "%.60s: history and state do not fit", s->set.state_dir),
-            no_older_copy);
-    s->begun = serial > 0 || caucus_store_begun(s->store);
-    atomic_store(&s->started, s->begun);
-    memset(s->expected, 1, s->clients); /* any of them may have joined before this process, and come back for the end */
-    atomic_store(&s->expected_count, s->clients);
-    return CAUCUS_OK;
-}
-
-/* The state holds this run's tag; now the ledger that it shares with others gets to know of it. */
-static caucus_status reserve_shared(caucus_server *s, caucus_error *ret_error) {
-    for (size_t i = 0; i < caucus_ledger_count(s->ledger); i++) {
-        const caucus_entry *e = caucus_ledger_entry(s->ledger, i);
-        if (e != NULL && e->kind == CAUCUS_ENTRY_RUN)
-            return caucus_budget_open(s, e->what, false, ret_error);
-    }
-    return caucus_fail(ret_error, CAUCUS_E_DAMAGED, "state", "%.100s: its ledger names no run", s->set.state_dir);
-}
-
 caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
     const caucus_server_settings *set = &s->set;
-    const caucus_store_where where = {.state = set->state_dir,
-                                      .key_file = set->state_key,
-                                      .require_sync = set->require_sync,
-                                      .promoted = set->promoted,
-                                      .backend = set->backend};
-    caucus_status status = caucus_store_open_where(&where, set->plan_hash, set->key.seeded, &s->store, ret_error);
-    if (status != CAUCUS_OK)
-        return status;
-    caucus_store_fault(s->store, s->set.fault_commit, s->set.fault_after);
-    if (caucus_plan_is_endless(set->plan))
-        caucus_store_keep_last(s->store);
-    caucus_store_state state = {0};
-    status = caucus_store_load(s->store, &state, ret_error);
-    if (status == CAUCUS_OK)
-        status = caucus_store_last(s->store) && caucus_announcement_stops(caucus_store_last(s->store))
-                     ? caucus_stop_restore(s, ret_error)
-                 : state.root.size == 0 ? begin(s, ret_error)
-                                        : restore(s, &state, ret_error);
-    const bool restored = state.root.size != 0;
-    caucus_store_state_free(&state);
-    sodium_memzero(s->set.key.bytes, sizeof s->set.key.bytes); /* the machine has it */
-    if (status == CAUCUS_OK)
-        status = reserve_shared(s, ret_error);
+    bool restored = false;
+    const caucus_status status = caucus_step_restore(s, &restored, ret_error);
     if (status != CAUCUS_OK)
         return status;
     const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
@@ -584,6 +539,7 @@ caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
         s->strike_ns = caucus_slot_next_ns(&set->plan->settings, caucus_slot_now_ns());
     atomic_store(&s->wipe_due, true); /* whatever a process before this one left */
     caucus_releases_init(&s->releases, s->set.plan, s->ledger, 1);
+    atomic_store(&s->term, caucus_store_term(s->store));
     publish(s);
     step_progress(s);
     return CAUCUS_OK;
@@ -592,7 +548,7 @@ caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
 void caucus_step_close(caucus_server *s) {
     caucus_coordinator_free(s->machine);
     caucus_ledger_free(s->ledger);
-    caucus_step_commit_free(s);
+    caucus_commit_close(s);
     caucus_store_close(s->store);
     caucus_history_free(&s->history);
 }

@@ -15,7 +15,7 @@
 
 #define LOOK_MS 1000u
 
-caucus_status caucus_stop_commit(caucus_server *s, caucus_error *ret_error) {
+caucus_status caucus_stop_prepare(caucus_server *s, caucus_error *ret_error) {
     for (uint32_t i = 0; i < s->loops; i++)
         if (s->loop[i])
             caucus_coordinator_merge(s->machine, s->loop[i]->partial); /* they are empty from now on */
@@ -23,10 +23,7 @@ caucus_status caucus_stop_commit(caucus_server *s, caucus_error *ret_error) {
     const caucus_announcement *last = caucus_coordinator_announcement(s->machine);
     if (!caucus_history_add(&s->history, last))
         return caucus_fail(ret_error, CAUCUS_E_MEMORY, "history", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    caucus_status status = caucus_step_commit_stop(s, ret_error);
-    if (status == CAUCUS_OK)
-        caucus_store_stop_heard(s->store);
-    return status;
+    return CAUCUS_OK;
 }
 
 typedef struct reading {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A standby takes over: from a coordinator that was killed, and from one that was stopped (SIGSTOP) and moves again
-# afterwards: it can commit no more. Clients find the standby by themselves, and the run is the undisturbed one.
+# afterwards: it finds the answers that came meanwhile, decides, and its own commit is fenced. Clients find the standby
+# by themselves, and the run is the undisturbed one. The standby's page says what it is, before and after.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/postgres.bash"
@@ -19,10 +20,22 @@ wrong 2 "goes with a state in PostgreSQL" "$CAUCUS" serve --plan "$plan" --state
 start_standby() {
     own_port
     second=$free_port
+    own_port
+    page=$free_port
     "$CAUCUS" serve --plan "$plan" --state "$record" --state-key "$work/$1.b.key" --listen "127.0.0.1:$second" \
-        --seed "$seed" --format json --standby "${security[@]}" >"$work/$1.b.out" 2>"$work/$1.b.err" </dev/null &
+        --seed "$seed" --format json --http "127.0.0.1:$page" --standby "${security[@]}" >"$work/$1.b.out" 2>"$work/$1.b.err" </dev/null &
     standby=$!
     until_true 20 says "$work/$1.b.err" "standing by" || bad "$1: no standby: $(cat "$work/$1.b.err")"
+}
+page_says() { # page_says PATH TEXT
+    python3 - "http://127.0.0.1:$page$1" "$2" <<'PY'
+import sys, urllib.request
+try:
+    with urllib.request.urlopen(sys.argv[1], timeout=20) as answer: # no 200: an exception
+        sys.exit(sys.argv[2] not in answer.read().decode())
+except OSError:
+    sys.exit(1)
+PY
 }
 for how in kill stop; do
     new_record "$how"
@@ -36,23 +49,28 @@ for how in kill stop; do
     let_play "$how" 1 10
     until_true 20 has_lines "$work/$how.1.1.out" 11 || bad "$how: no 10 rounds were played"
     ! says "$work/$how.b.out" listening || bad "$how: the standby listens while the coordinator is at work"
-    if [ "$how" = kill ]; then kill -9 "$first"; else kill -STOP "$first"; fi
+    until_true 20 page_says /readyz "standing by: term 1, " || bad "$how: /readyz of the standby"
+    page_says /metrics 'caucus_role{role="standby"} 1' || bad "$how: the metrics of the standby"
+    page_says /api/v1/status '"role": "standby"' || bad "$how: the JSON of the standby"
+    page_says / "stands by" || bad "$how: the page of the standby"
+    # One that is stopped has all answers to its question when it moves again: the last of them is sent to it.
+    if [ "$how" = kill ]; then kill -9 "$first"; else kill -STOP "$first" && let_play "$how" 1 16; fi
     until_true 40 says "$work/$how.b.out" listening || bad "$how: no takeover: $(cat "$work/$how.b.err")"
     if [ "$how" = stop ]; then
-        let_play "$how" 1 16
         until_true 60 has_lines "$work/$how.1.1.out" 17 || bad "$how: the run does not go on: $(cat "$work/$how.b.err")"
         kill -CONT "$first"
+        ended "$first" "$how: the first" 1
+        says "$work/$how.err" "another coordinator has taken this run over" ||
+            bad "$how: the first was not fenced: $(cat "$work/$how.err")"
     fi
+    page_says /metrics 'caucus_role{role="primary"} 1' || bad "$how: the metrics after the takeover"
+    page_says /api/v1/status '"term": 2,' || bad "$how: the term after the takeover"
     let_play "$how" 1 24
     for i in "${pids[@]}" "$standby"; do ended "$i" "$how" 0; done
     mv "$work/$how.b.key" "$work/$how.key" # the one that has followed to the end
     export_records "$how"
     same_run "$how" reference
-    if [ "$how" = kill ]; then ended "$first" "$how: the first" 137; else
-        # It has lost its clients and decides nothing any more; told to end, it ends.
-        kill -TERM "$first" 2>/dev/null || true
-        exit_code "$first"
-    fi
+    [ "$how" = stop ] || ended "$first" "$how: the first" 137
 done
 end_cluster pg
 done_with "a standby takes over"

@@ -11,6 +11,7 @@
 #include "cli/wanted.h"
 #include "net/http.h"
 #include "net/server.h"
+#include "net/standby_texts.h"
 #include "num/nearest.h"
 #include "num/number_text.h"
 #include "plan/plan.h"
@@ -129,13 +130,14 @@ typedef struct serving {
     caucus_server_settings settings;
     caucus_plan *plan;
     char token[258]; /* at most 256 characters */
-    bool json, quiet, seeded, log_json;
+    bool json, quiet, seeded, log_json, stands_by;
     uint64_t promoted;
     size_t log_level; /* a caucus_log_level */
     caucus_log *log;
     caucus_server *server;
     caucus_http *http;
     caucus_staying staying;
+    caucus_standing standing;
 } serving;
 
 static caucus_server *running; /* for the signal handler */
@@ -414,15 +416,21 @@ static void summarise(void *user) {
     caucus_serve_summary(s->json, &now, s->plan, s->settings.name ? s->settings.name : "live", s->settings.state_dir);
 }
 
-static void say_standing_by(void *user) {
-    caucus_log_say(user, CAUCUS_LOG_NOTICE, "standby", "standing by: another coordinator has this run");
+static void say_standing_by(void *user, const caucus_store_waiting *now) {
+    serving *s = user;
+    if (!s->stands_by)
+        caucus_log_say(s->log, CAUCUS_LOG_NOTICE, "standby", "standing by: another coordinator has this run");
+    s->stands_by = true;
+    caucus_standing_say(&s->standing, now);
 }
 
-/* Nothing listens meanwhile: a client that reached us would wait here instead of at the coordinator that is at work. */
+/* Nothing listens meanwhile but the page: a client that reached us would wait here instead of at the coordinator that
+ * is at work. */
 static caucus_status stand_by(serving *s, caucus_error *ret_error) {
     const caucus_store_where where = {
         .state = s->settings.state_dir, .key_file = s->settings.state_key, .require_sync = s->settings.require_sync};
-    return caucus_store_wait(&where, s->settings.plan_hash, s->seeded, say_standing_by, s->log, ret_error);
+    s->stands_by = false;
+    return caucus_store_wait(&where, s->settings.plan_hash, s->seeded, say_standing_by, s, ret_error);
 }
 
 static int open_all(serving *s) {
@@ -471,11 +479,19 @@ static int open_all(serving *s) {
                                  .plan = s->plan,
                                  .plan_hash = set->plan_hash,
                                  .log_dropped = caucus_log_dropped(s->log)};
-    if (is_on(s, OPTION_STANDBY) && (status = stand_by(s, &error)) != CAUCUS_OK)
-        return fail(status, &error);
     /* Bound before the state is opened: what is refused here leaves no state behind. */
     if (http.listen && (status = caucus_http_bind(&http, &http.listener, &error)) != CAUCUS_OK)
         return fail(status, &error);
+    if (is_on(s, OPTION_STANDBY)) {
+        caucus_standing_init(&s->standing, set->name, caucus_plan_hash_text(s->plan));
+        http.texts = &s->standing.texts;
+        if (http.listen)
+            status = caucus_http_open(NULL, &http, &s->http, &error);
+        if (status == CAUCUS_OK)
+            status = stand_by(s, &error);
+        if (status != CAUCUS_OK)
+            return fail(status, &error);
+    }
     status = caucus_server_open(set, &s->server, &error);
     while (status == CAUCUS_E_BUSY && is_on(s, OPTION_STANDBY)) { /* another standby was faster, or a commit came */
         status = stand_by(s, &error);
@@ -484,7 +500,9 @@ static int open_all(serving *s) {
     }
     if (status != CAUCUS_OK)
         return fail(status, &error);
-    if (http.listen)
+    if (s->http)
+        status = caucus_http_take_over(s->http, s->server, &http, &error);
+    else if (http.listen)
         status = caucus_http_open(s->server, &http, &s->http, &error);
     s->staying.http = s->http;
     return status == CAUCUS_OK ? 0 : fail(status, &error);

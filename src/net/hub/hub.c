@@ -116,7 +116,7 @@ static void greeted(caucus_hub *r, caucus_hub_peer *p, const caucus_letter *lett
     caucus_server *s = r->server;
     uint8_t answer[CAUCUS_SEAL_ANSWER_BYTES];
     caucus_seal made;
-    const caucus_status status = caucus_seal_answer(&r->owner, p->entry.key, &p->about, caucus_store_term(s->store),
+    const caucus_status status = caucus_seal_answer(&r->owner, p->entry.key, &p->about, atomic_load(&s->term),
                                                     r->sessions + 1, letter->bytes, letter->size, answer, &made);
     if (status != CAUCUS_OK) {
         caucus_server_log(s, 0, "relay %u is not let in: %s", p->entry.number,

@@ -47,8 +47,13 @@ static caucus_status follow(caucus_store *r, const uint8_t plan_hash[32], bool s
     return status;
 }
 
+static bool is_other(const caucus_store_waiting *a, const caucus_store_waiting *b) {
+    return a->reached != b->reached || a->term != b->term || a->announcements != b->announcements;
+}
+
 caucus_status caucus_store_wait(const caucus_store_where *where, const uint8_t plan_hash[32], bool seeded,
-                                void (*waiting)(void *user), void *user, caucus_error *ret_error) {
+                                void (*waiting)(void *user, const caucus_store_waiting *now), void *user,
+                                caucus_error *ret_error) {
     const caucus_store_backend *backend =
         where->backend != NULL ? where->backend : caucus_store_backend_of(where->state, ret_error);
     if (backend == NULL)
@@ -59,6 +64,7 @@ caucus_status caucus_store_wait(const caucus_store_where *where, const uint8_t p
     caucus_store r = {.backend = backend, .key_file = where->key_file, .mark = {.fd = -1}};
     caucus_status status = CAUCUS_OK;
     int64_t next = 0;
+    caucus_store_waiting seen = {0};
     for (bool held = true, first = true; held; first = false) {
         held = true;
         if (r.at == NULL)
@@ -71,14 +77,21 @@ caucus_status caucus_store_wait(const caucus_store_where *where, const uint8_t p
             const int64_t took = caucus_clock_ms() - began;
             next = began + took + (took * FOLLOW_SHARE > FOLLOW_MS ? took * FOLLOW_SHARE : FOLLOW_MS);
         }
+        caucus_store_waiting now = seen;
+        now.reached = status == CAUCUS_OK;
+        if (now.reached) {
+            now.term = r.now.row.term;
+            now.announcements = r.now.row.announcements;
+        }
         if (status != CAUCUS_OK) {
             leave(&r);
             if (first || !may_pass(status)) /* what is wrong from the beginning is said at once */
                 break;
             status = CAUCUS_OK;
         }
-        if (first && held && waiting != NULL)
-            waiting(user);
+        if (held && waiting != NULL && (first || is_other(&now, &seen)))
+            waiting(user, &now);
+        seen = now;
         if (held)
             (void)nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
     }

@@ -80,13 +80,20 @@ caucus_status caucus_store_open_where(const caucus_store_where *where, const uin
 /** The same for a directory. */
 caucus_status caucus_store_open(const char *dir, const uint8_t plan_hash[32], bool seeded, caucus_store **ret,
                                 caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/* What a coordinator that stands by has seen last. */
+typedef struct caucus_store_waiting {
+    bool reached; /* the database answers */
+    uint64_t term, announcements;
+} caucus_store_waiting;
 /** Databases only: wait until no coordinator has the run, and then return: whoever opens it now may still find that
  *  another one was faster (CAUCUS_E_BUSY), and waits again. Meanwhile the key file follows what is committed, and a
  *  database that is gone for a while is waited for.
- *  In:      waiting  called once, if there is something to wait for; NULL: nobody asks.
+ *  In:      waiting  called if there is something to wait for, and whenever what was seen is something else; NULL:
+ *                    nobody asks.
  *  Returns: CAUCUS_OK; what an opening would refuse, as soon as it is seen; what is wrong at the first look. */
 caucus_status caucus_store_wait(const caucus_store_where *where, const uint8_t plan_hash[32], bool seeded,
-                                void (*waiting)(void *user), void *user, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+                                void (*waiting)(void *user, const caucus_store_waiting *now), void *user,
+                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_store_close(caucus_store *store);
 /** Is there a store already? */
 bool caucus_store_exists(const char *state);
