@@ -222,8 +222,10 @@ class Plan:
     def __init__(self, path, data):
         plan, self.hash = read_plan(data)
         settings = plan["settings"]
-        if plan["caucus-plan"] != "2" or settings["loss-shape"] != "linear":
-            sys.exit(f"peer: {path}: another format, or convex losses")
+        self.convex = settings["loss-shape"] == "convex"
+        self.lipschitz = float(settings.get("lipschitz", "1"))  # the largest gradient, of convex losses
+        if plan["caucus-plan"] != "2" or not (self.convex or settings["loss-shape"] == "linear"):
+            sys.exit(f"peer: {path}: another format, or a shape of losses that is not known")
         alike = {"sparse-vector": "svt", "limited-updates": "stoch", "leader": "hedge"}  # to a client
         self.algorithm = alike.get(settings["algorithm"], settings["algorithm"])
         self.trust = settings["trust"]
@@ -246,8 +248,8 @@ class Plan:
             self.longest = int(settings.get("longest-phase", "0"))  # 0: phases only double
             self.first_phase = int(settings.get("first-phase", "1"))
             self.message = stoch["message"] if self.trust == "nobody" else None
-            if any(phase["trees"] != "0" for phase in self.phase.values()):
-                sys.exit(f"peer: {path}: this client knows no trees")
+            if not self.convex and any(phase["trees"] != "0" for phase in self.phase.values()):
+                sys.exit(f"peer: {path}: this client knows trees of convex losses alone")
         votes = {"vote": (VOTE,), "shortlist": (VOTE, SHORTLIST)}.get(self.message, (LEAF,))
         self.asks = {"svt": (COST, SUMS), "hedge": (SUMS,), "stoch": votes}[self.algorithm]
 

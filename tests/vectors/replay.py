@@ -20,6 +20,7 @@ import noise
 import peer
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import convex
 import relays as relay_side
 
 KINDS = {"hello": peer.HELLO, "welcome": peer.WELCOME, "announcement": peer.ANNOUNCEMENT, "report": peer.REPORT,
@@ -121,12 +122,15 @@ def client_of(run, number, losses):
     same("the plan's hash", run["plan_hash"], plan.hash)
     options = argparse.Namespace(client=number, seed=int(run["seed"]), play=0, pause=0, quiet_every=0,
         slot_rows=run["slot_rounds"])
-    kind = peer.OwnPaceClient if plan.own_pace else peer.Client
 
     def loss(number, expert):
         value = losses[number - 1][expert]
         return float("nan") if value is None else value
-    client = kind(options, plan, loss)
+
+    def gradient(number, x):
+        return [loss(number, y) + float(run["curvature"]) * x[y] for y in range(plan.experts)]
+    client = convex.ConvexClient(options, plan, gradient) if plan.convex else \
+        peer.OwnPaceClient(options, plan, loss) if plan.own_pace else peer.Client(options, plan, loss)
     client.played = []
     client.say = lambda *words: client.played.append(words)
     return client
@@ -149,6 +153,8 @@ def play(run, losses_of, client):
         same(what + ", rounds", (step["first_round"], step["rounds"]), (before + 1, client.round - before))
         if run["slot_rounds"] == 0:
             same(what + ", plays", [(before + 1 + i, step["plays"]) for i in range(step["rounds"])], client.played)
+        if "mixture" in step:
+            same(what + ", mixture", [float(one) for one in step["mixture"]], client.mixture())
         for i, evaluated in enumerate(step.get("evaluates", [])):
             same(what + ", evaluates", evaluated, client.plan.evaluated(losses_of["client"], before + 1 + i))
 

@@ -43,6 +43,15 @@ static caucus_plan *read_plan(const yaml_node_t *run) {
     return plan;
 }
 
+/* Convex losses: row + curvature x is the gradient; user: the rows of the file. */
+static double curvature;
+
+static void slope(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
+    const yaml_node_t *row = at((const yaml_node_t *)user, round - 1);
+    for (uint32_t y = 0; y < experts; y++)
+        ret[y] = real(at(row, y)) + curvature * x[y];
+}
+
 static caucus_client *open_client(const yaml_node_t *run, const caucus_plan *plan, uint32_t number) {
     caucus_client *client;
     caucus_key key;
@@ -50,6 +59,10 @@ static caucus_client *open_client(const yaml_node_t *run, const caucus_plan *pla
     assert_int_equal(caucus_client_new(plan, number, &key, &client), CAUCUS_OK);
     if (whole_of(run, "slot_rounds") > 0)
         assert_int_equal(caucus_client_slot(client, 0), CAUCUS_OK);
+    if (find(run, "curvature")) {
+        curvature = real(get(run, "curvature"));
+        caucus_client_set_gradient(client, slope, get(at(get(run, "clients"), number - 1), "losses"));
+    }
     return client;
 }
 
@@ -87,6 +100,11 @@ static void replay_step(const yaml_node_t *run, const caucus_plan *plan, caucus_
     } else {
         assert_int_equal(caucus_client_round(client) + 1, first);
         assert_int_equal(caucus_client_rounds_left(client), rounds);
+    }
+    for (uint32_t y = 0; find(step, "mixture") && y < caucus_plan_settings(plan)->experts; y++) {
+        double mixture[EXPERTS_MAX];
+        assert_int_equal(caucus_client_mixture(client, mixture, EXPERTS_MAX), CAUCUS_OK);
+        assert_true(mixture[y] == real(at(get(step, "mixture"), y)));
     }
     for (uint64_t t = first; t < first + rounds; t++)
         observe(client, plan, step, get(one, "losses"), t);

@@ -22,6 +22,8 @@ typedef struct mode {
     uint32_t evaluate;
     double show_loss;
     caucus_pace pace;
+    bool convex; /* with so many trees */
+    uint32_t trees;
 } mode;
 
 #define A(x) .algorithm = CAUCUS_ALGORITHM_##x
@@ -58,6 +60,11 @@ static const mode modes[] = {
     {"own pace", A(STOCH), T(COORDINATOR), U(CLIENT_BLOCK), OWN},
     {"own pace, vote", A(STOCH), T(NOBODY), M(VOTE), U(CLIENT_BLOCK), OWN},
     {"own pace, laplace-d", A(STOCH), T(NOBODY), M(LAPLACE_D), U(CLIENT_BLOCK), OWN},
+    {"convex", A(STOCH), T(COORDINATOR), .convex = true},
+    {"convex, trees", A(STOCH), T(COORDINATOR), .convex = true, .trees = 1},
+    {"convex, laplace-d", A(STOCH), T(NOBODY), M(LAPLACE_D), .convex = true},
+    {"convex, trees, laplace-d", A(STOCH), T(NOBODY), M(LAPLACE_D), .convex = true, .trees = 1},
+    {"convex, trees, knorm", A(STOCH), T(NOBODY), M(KNORM), .convex = true, .trees = 1},
 };
 
 /* What one client hears, plays and says in a step. */
@@ -66,6 +73,7 @@ typedef struct step {
     size_t hears_bytes, reports_bytes;
     uint64_t first, rounds; /* played: from 0 */
     uint32_t expert, evaluated[ROUNDS][EXPERTS];
+    double mixture[EXPERTS]; /* convex: what is played */
 } step;
 
 typedef struct run {
@@ -78,6 +86,15 @@ typedef struct run {
     step step[CLIENTS][STEPS_MAX];
     double loss[CLIENTS][ROUNDS][EXPERTS];
 } run;
+
+#define CURVATURE 0.5
+
+/* Convex: of round t the loss at the mixture x has the gradient row + CURVATURE x; user: the client's rows. */
+static void slope(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
+    double(*loss)[EXPERTS] = user;
+    for (uint32_t y = 0; y < experts; y++)
+        ret[y] = loss[round - 1][y] + CURVATURE * x[y];
+}
 
 /* Multiples of 1/64 around the range, the best expert changing on the way; now and then one that is not a number. */
 static void make_losses(run *r) {
@@ -118,6 +135,12 @@ static void make_plan(run *r) {
     s.evaluate = wanted->evaluate;
     s.show_loss = wanted->show_loss;
     s.pace = wanted->pace;
+    if (wanted->convex) {
+        s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
+        s.lipschitz = 1.5;
+        s.smoothness = CURVATURE;
+        s.trees = (int)wanted->trees;
+    }
     if (caucus_plan_new(&s, &r->plan, &error) != CAUCUS_OK) {
         (void)fprintf(stderr, "%s: %s: %s\n", wanted->name, error.field, error.text);
         exit(1);
@@ -140,6 +163,7 @@ static bool play(run *r, uint32_t i, step *s) {
     caucus_client *client = r->client[i];
     s->first = caucus_client_round(client);
     s->expert = caucus_client_expert(client);
+    need(caucus_client_mixture(client, s->mixture, EXPERTS) == CAUCUS_OK, "no mixture");
     for (; caucus_client_rounds_left(client) > 0; s->rounds++) {
         uint64_t t = s->first + s->rounds;
         double row[EXPERTS];
@@ -199,6 +223,8 @@ static void play_run(run *r) {
     for (uint32_t i = 0; i < r->clients; i++) {
         seeded_key(SEED, i + 1, &key);
         need(caucus_client_new(r->plan, i + 1, &key, &r->client[i]) == CAUCUS_OK, "no client");
+        if (r->mode->convex)
+            caucus_client_set_gradient(r->client[i], slope, r->loss[i]);
         if (r->mode->pace == CAUCUS_PACE_OWN) /* the first slot that a client hears of is not counted */
             need(caucus_client_slot(r->client[i], 0) == CAUCUS_OK, "no slot");
     }
@@ -221,7 +247,7 @@ static void play_run(run *r) {
 /* ---- announcements to be refused ---- */
 
 /* A client that has heard and answered the first announcement of the run, and nothing else. */
-static caucus_client *fresh_client(const run *r, caucus_announcement *ret_first) {
+static caucus_client *fresh_client(run *r, caucus_announcement *ret_first) {
     caucus_client *client;
     caucus_coordinator *coordinator;
     caucus_key key;
@@ -231,6 +257,8 @@ static caucus_client *fresh_client(const run *r, caucus_announcement *ret_first)
     caucus_coordinator_free(coordinator);
     seeded_key(SEED, 1, &key);
     need(caucus_client_new(r->plan, 1, &key, &client) == CAUCUS_OK, "no client");
+    if (r->mode->convex)
+        caucus_client_set_gradient(client, slope, r->loss[0]);
     need(caucus_client_hear(client, ret_first) == CAUCUS_OK, "an announcement is not heard");
     double row[EXPERTS] = {0};
     while (r->mode->pace != CAUCUS_PACE_OWN && caucus_client_rounds_left(client) > 0)
@@ -240,7 +268,7 @@ static caucus_client *fresh_client(const run *r, caucus_announcement *ret_first)
     return client;
 }
 
-static void put_refused(caucus_json *json, const run *r, const char *why, const caucus_announcement *a) {
+static void put_refused(caucus_json *json, run *r, const char *why, const caucus_announcement *a) {
     uint8_t bytes[FRAME_BYTES];
     caucus_announcement first;
     caucus_client *client = fresh_client(r, &first);
@@ -257,7 +285,7 @@ static void put_refused(caucus_json *json, const run *r, const char *why, const 
 }
 
 /* Each of them in place of the second announcement. */
-static void put_all_refused(caucus_json *json, const run *r) {
+static void put_all_refused(caucus_json *json, run *r) {
     caucus_announcement first, a;
     caucus_client_free(fresh_client(r, &first));
     caucus_json_list(json, "refuses");
@@ -297,6 +325,15 @@ static void put_step(caucus_json *json, const run *r, const step *s) {
         }
         caucus_json_close(json);
     }
+    if (r->mode->convex) {
+        caucus_json_list_row(json, "mixture");
+        for (uint32_t y = 0; y < EXPERTS; y++) {
+            char text[40];
+            (void)snprintf(text, sizeof text, "%.17g", s->mixture[y]);
+            caucus_json_text(json, NULL, text);
+        }
+        caucus_json_close(json);
+    }
     if (s->reports_bytes)
         put_hex(json, "reports", s->reports, s->reports_bytes);
     else
@@ -326,7 +363,7 @@ static void put_client(caucus_json *json, const run *r, uint32_t i) {
     caucus_json_close(json);
 }
 
-static void put_run(caucus_json *json, const run *r) {
+static void put_run(caucus_json *json, run *r) {
     char *text;
     size_t size;
     need(caucus_plan_file_text(r->plan, &text, &size) == CAUCUS_OK, "no memory");
@@ -336,6 +373,8 @@ static void put_run(caucus_json *json, const run *r) {
     caucus_json_text(json, "plan_hash", caucus_plan_hash_text(r->plan));
     put_ulong(json, "seed", SEED);
     caucus_json_whole(json, "slot_rounds", r->mode->pace == CAUCUS_PACE_OWN ? SLOT_ROWS : 0);
+    if (r->mode->convex)
+        caucus_json_text(json, "curvature", "0.5");
     caucus_json_list(json, "clients");
     for (uint32_t i = 0; i < r->clients; i++)
         put_client(json, r, i);
