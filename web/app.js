@@ -58,7 +58,7 @@ function exchange(fresh) {
 
 async function update() {
   try {
-    const answer = await fetch("/", { cache: "no-store", signal: AbortSignal.timeout(5 * every) });
+    const answer = await fetch("/" + location.search, { cache: "no-store", signal: AbortSignal.timeout(5 * every) });
     if (!answer.ok) throw new Error("status " + answer.status);
     exchange(new DOMParser().parseFromString(await answer.text(), "text/html"));
     failures = 0;

@@ -26,6 +26,7 @@
 
 #include "dial/address.h"
 #include "net/http_view.h"
+#include "num/number_text.h"
 #include "num/text.h"
 #include "store/clock.h"
 
@@ -36,7 +37,7 @@
 #define TIMEOUT_SECONDS 10 /* nothing has come or gone for so long: libmicrohttpd ends it */
 #define REQUEST_MS 5000    /* from connecting, or from the answer before, until a request is answered in full */
 #define SWEEP_MS 250       /* how often that is looked at */
-#define LOOK_MS 5000 /* a view is taken at least so often, for the last hour and for when clients were last seen */
+#define LOOK_MS 1000 /* a view is taken at least so often, for the last hour and for when clients were last seen */
 #define REQUEST_BYTES 16384 /* request line and headers; libmicrohttpd answers 414 or 431 beyond it */
 #define BACKLOG 64
 
@@ -218,9 +219,18 @@ static enum MHD_Result answer_locked(caucus_http *http, struct MHD_Connection *c
     return queue(connection, code, type, response);
 }
 
+/* /?clients=7001: where the page has a square for many clients, those from 7001 on stand below them one by one. */
+static uint32_t wanted_from(struct MHD_Connection *connection) {
+    const char *said = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "clients");
+    uint64_t from = 0;
+    return said && caucus_whole_parse(said, 1, UINT32_MAX, &from) ? (uint32_t)from : 0;
+}
+
 static enum MHD_Result answer_view(caucus_http *http, struct MHD_Connection *connection, const char *type,
                                    caucus_writer writer) {
+    const uint32_t from = wanted_from(connection);
     pthread_mutex_lock(&http->view_lock);
+    http->view.from = from;
     const enum MHD_Result result = answer_locked(http, connection, type, writer);
     pthread_mutex_unlock(&http->view_lock);
     return result;

@@ -7,11 +7,13 @@
 
 #include "plan/family.h"
 
+#include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PIECE 64
+#define SOON 10 /* seconds: a first look in that time may say when a run began that this process has begun */
 
 /* Bytes of a UTF-8 text that fit into `room`, never half a character. */
 static size_t fitting(const char *text, size_t room) {
@@ -65,8 +67,19 @@ void caucus_view_close(caucus_view *view) {
     view->seen_at = view->reported_at = NULL;
 }
 
-/* In:      known  it has come since the last look, and so about now. */
-static void extend(caucus_view *view, const caucus_announcement *announcement, bool known) {
+/* When announcement `serial` came, of those from `first` on that are new since the last look: the latest as long ago as
+ * its step is open, those before it one after the other between that look and then. Below 0: before this process. */
+static double came_at(const caucus_view *view, uint64_t first, uint64_t serial) {
+    const caucus_server_status *s = &view->status;
+    const bool begun = !caucus_view_resumed(view) && (s->now.serial == 0 || s->uptime_seconds < SOON);
+    if (!view->looked && !begun)
+        return -1;
+    const double end = fmax(s->uptime_seconds - s->seconds_in_step, view->looked_at);
+    const double share = s->now.serial > first ? (double)(serial - first + 1) / (double)(s->now.serial - first + 1) : 1;
+    return view->looked_at + (end - view->looked_at) * fmin(share, 1);
+}
+
+static void extend(caucus_view *view, const caucus_announcement *announcement, double came) {
     if (view->stretches > 0 && view->stretch[view->stretches - 1].expert == announcement->expert)
         return;
     if (view->stretches > 0)
@@ -80,7 +93,7 @@ static void extend(caucus_view *view, const caucus_announcement *announcement, b
     last->serial = announcement->serial;
     last->block = announcement->block;
     last->expert = announcement->expert;
-    last->seen_at = known ? view->status.uptime_seconds : -1;
+    last->seen_at = came;
 }
 
 /* How fast blocks go by, from the first one that was seen: what a restart or a wait for clients took does not count. */
@@ -120,23 +133,23 @@ bool caucus_view_refresh(caucus_view *view, uint32_t wait_ms) {
     if (view->status.started) {
         caucus_announcement piece[PIECE];
         uint64_t total;
-        /* Since the last look; or the very first announcement, of a run that has just begun. */
-        const bool known = view->looked || (s->now.serial == 0 && !caucus_view_resumed(view));
-        if (s->finished && view->ended_at < 0 && known)
-            view->ended_at = s->uptime_seconds;
+        if (s->finished && view->ended_at < 0)
+            view->ended_at = came_at(view, s->now.serial, s->now.serial);
         const uint64_t from = caucus_server_history_from(view->server);
         if (view->read < from) { /* a run without an end: what came before is not known any more */
             view->read = from;
             view->skipped = true;
         }
+        const uint64_t first = view->read;
         do {
             total = caucus_server_history(view->server, view->read, piece, PIECE);
             for (uint32_t i = 0; i < PIECE && view->read < total; i++, view->read++)
-                extend(view, &piece[i], known);
+                extend(view, &piece[i], came_at(view, first, piece[i].serial));
         } while (view->read < total);
         caucus_view_choose_told(view);
     }
     view->looked = true;
+    view->looked_at = s->uptime_seconds;
     return true;
 }
 

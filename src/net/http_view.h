@@ -17,11 +17,12 @@
 #define CAUCUS_VIEW_STRETCHES 256 /* stretches of the history that are kept and shown, the latest */
 #define CAUCUS_VIEW_COLOURS 7     /* classes e0..e6 in style.css; the last one is that of all other experts */
 #define CAUCUS_VIEW_TOLD 6u       /* experts with a colour of their own, by name in the key of the strip */
-#define CAUCUS_VIEW_DOTS 256      /* clients shown one by one; beyond it their density */
+#define CAUCUS_VIEW_DOTS 200      /* clients shown one by one; beyond it their density */
 #define CAUCUS_VIEW_CELLS 100     /* squares that show it, and rows of the list of the missing, at most */
-#define CAUCUS_VIEW_NAMED 12      /* of the late, and of the away, are named in a sentence; beyond it there is a list */
-#define CAUCUS_VIEW_LISTED 1024   /* clients whose presence is in the JSON, one by one */
-#define CAUCUS_VIEW_CLIENTS 65536 /* beyond it only their counts */
+#define CAUCUS_VIEW_SHOWN 100 /* of the clients that squares stand for are shown one by one, where that is asked for */
+#define CAUCUS_VIEW_NAMED 12  /* of the late, and of the away, are named in a sentence; beyond it there is a list */
+#define CAUCUS_VIEW_LISTED 1024    /* clients whose presence is in the JSON, one by one */
+#define CAUCUS_VIEW_CLIENTS 65536  /* beyond it only their counts */
 #define CAUCUS_VIEW_BUSY_SECONDS 1 /* a commit that takes longer than this is worth a word */
 #define CAUCUS_VIEW_EXPERTS 65536  /* beyond it nobody counts for how long each was in force */
 
@@ -33,7 +34,7 @@ typedef struct caucus_stretch {
     uint64_t serial; /* of its first announcement */
     uint64_t block;  /* that announcement's block or phase */
     uint32_t expert;
-    double seen_at; /* when a look first found it, in seconds since the process started; below 0: before that */
+    double seen_at; /* when it was announced, in seconds since the process started; below 0: before that */
 } caucus_stretch;
 
 typedef struct caucus_view {
@@ -49,7 +50,8 @@ typedef struct caucus_view {
     uint64_t left_off;                   /* earlier ones that are no longer kept */
     bool skipped;                        /* announcements came and went before they were read: a run without an end */
     bool looked;                         /* before */
-    double ended_at;                     /* when a look first found the run over; below 0: not yet, or before that */
+    double ended_at;                     /* when the run was over; below 0: not yet, or before that */
+    double looked_at;                    /* the last look, and so far back what is new may have come */
     const _Atomic uint64_t *log_dropped; /* NULL: nobody counts */
     uint64_t first_block;                /* that was in hand when the run was first seen; 0: it was not yet */
     double first_uptime;                 /* and when that was */
@@ -63,6 +65,7 @@ typedef struct caucus_view {
      * started; below 0: never. */
     uint8_t *presence;
     double *seen_at, *reported_at;
+    uint32_t from; /* of many clients: the first that is wanted one by one, from 1; 0: none is. As one request asks */
 } caucus_view;
 
 /** In: settings as of caucus_http_open. Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */

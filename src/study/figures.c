@@ -184,7 +184,8 @@ static uint32_t sweep_entry(caucus_text *s, const caucus_sweep *w) {
     return lines;
 }
 
-/* A point with its spread. On an axis of logarithms its lower end stays above the mean by `most` at the lowest. */
+/* A point with its spread. On an axis of logarithms its lower end is cut at the mean by `most`, as the captions say
+ * (page.c). */
 static void regret_point(caucus_text *s, double x, const caucus_summary *regret, double most) {
     caucus_text_add(s, "%g %.6g %.6g %.6g\n", x, regret->mean, fmax(regret->mean - regret->std, regret->mean / most),
                     regret->mean + regret->std);

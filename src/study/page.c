@@ -180,7 +180,9 @@ static void scaling(const caucus_study *study, const caucus_pictures *pictures, 
     caucus_text_add(t, "<section id=\"scaling\">\n<h2>Table 1: how regret and traffic grow</h2>\n<h3>");
     caucus_scaling_title(study, t);
     caucus_text_add(t, "</h3>\n");
-    picture(&pictures->scaling, "Mean over trials; bars: one standard deviation. Both axes are logarithmic.", false, t);
+    picture(&pictures->scaling,
+            "Mean over trials; bars: one standard deviation, cut at a tenth of the mean. Both axes are logarithmic.",
+            false, t);
     caucus_text_add(t, "<p>");
     caucus_scaling_paragraph(study, t);
     caucus_text_add(t, "</p>\n");
@@ -195,8 +197,10 @@ static void fleet(const caucus_study *study, const caucus_pictures *pictures, ca
         caucus_text_add(t, "<h3 id=\"%s-panel\">", caucus_fleet_file(panel));
         caucus_fleet_title(study, panel, t);
         caucus_text_add(t, "</h3>\n");
-        picture(&pictures->fleet[p], "Mean over trials; bars: one standard deviation. Both axes are logarithmic.",
-                false, t);
+        picture(
+            &pictures->fleet[p],
+            "Mean over trials; bars: one standard deviation, cut at a quarter of the mean. Both axes are logarithmic.",
+            false, t);
         caucus_text_add(t, "<p>");
         caucus_fleet_paragraph(study, panel, t);
         caucus_text_add(t, "</p>\n");

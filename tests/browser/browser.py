@@ -72,7 +72,7 @@ class Browser:
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=600) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             sys.exit("chromedriver: " + error.read().decode()[:400])
@@ -98,15 +98,20 @@ class Browser:
         self.cdp("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1,
             "mobile": False})
 
-    def picture(self, path):
-        """The whole page as it is now, saved as PNG."""
+    def picture(self, path, scale=1, most=16000):
+        """The whole page as it is now, saved as PNG, so much smaller; in parts (-1, -2, ...) if it is higher than that
+        many pixels."""
+        self.run("getSelection().removeAllRanges()")
         width, height = self.run("const e = document.documentElement; return [e.clientWidth, e.scrollHeight]")
-        shot = self.cdp("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True,
-                                                   "clip": {"x": 0, "y": 0, "width": width, "height": height,
-                                                       "scale": 1}})
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(shot["data"]))
-        print("saved   " + path)
+        parts = -(-height // most)
+        for part in range(parts):
+            top = part * height // parts
+            shot = self.cdp("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True, "clip": {
+                "x": 0, "y": top, "width": width, "height": (part + 1) * height // parts - top, "scale": scale}})
+            name = path if parts == 1 else path.replace(".png", "-%d.png" % (part + 1))
+            with open(name, "wb") as file:
+                file.write(base64.b64decode(shot["data"]))
+            print("saved   " + name)
 
     def scheme(self, value):
         self.cdp("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": value}]})

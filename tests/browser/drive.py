@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Look at the status page in a real browser (browser.py).
 
-    drive.py DEMO [--screenshot FILE]
+    drive.py DEMO
 
 DEMO is the program tests/browser/status_demo. Each check prints one line; the first that fails ends it with exit code
-1. With --screenshot the page is also saved as a picture, from the same seeded federation. states.py looks at every
-state of a run.
+1. states.py looks at every state of a run.
 """
 import os
 import re
@@ -184,7 +183,6 @@ def says_when_nobody_answers(browser, demo):
 
 
 def main():
-    picture = sys.argv[sys.argv.index("--screenshot") + 1] if "--screenshot" in sys.argv else None
     os.environ["no_proxy"] = "127.0.0.1"
     demo = Demo(sys.argv[1])
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -201,12 +199,6 @@ def main():
             keeps_the_place(browser, demo)
             bubbles_stay_inside(browser)
             reads_well(browser)
-            if picture:
-                browser.size(900, 600)
-                browser.run("document.querySelector('details').open = false")
-                demo.tell("steps 1", "answer 15")
-                until(lambda: browser.count("#dots i.reported") == 15, "the page is ready for its picture")
-                browser.picture(picture)
             works_without_scripts(browser, demo)
             check(browser.hosts() == {demo.host}, "no other host was asked for anything")
             complaints = browser.complaints()

@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The status page, the report and statements in a real browser. Not part of `make test`: chromium is large. `make
 # browser-test` installs it and runs this. axe is fetched once, by its hash. Where that cannot be, this fails, unless
-# CAUCUS_AXE=none says that its checks are to be left out.
-#   tests/browser/run.sh                       look and judge
-#   tests/browser/run.sh --screenshot [FILE]   and save the status page as a picture (docs/img/status.png)
+# CAUCUS_AXE=none says that its checks are to be left out. tools/pictures takes the pictures of the documentation.
 set -euo pipefail
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CAUCUS_BUILD:-$source_dir/build}
@@ -35,14 +33,8 @@ elif [ ! -f "$CAUCUS_AXE" ] && ! { fetch_axe "$CAUCUS_AXE" && [ -f "$CAUCUS_AXE"
     exit 1
 fi
 
-arguments=()
-case ${1:-} in
-    --screenshot) arguments=(--screenshot "${2:-$source_dir/docs/img/status.png}");
-        mkdir -p "$(dirname "${arguments[1]}")" ;;
-    "") ;;
-    *) sed -n '6,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
-esac
-python3 "$source_dir/tests/browser/drive.py" "$demo" "${arguments[@]}"
+[ $# -eq 0 ] || { echo "usage: tests/browser/run.sh (tools/pictures takes pictures)" >&2; exit 2; }
+python3 "$source_dir/tests/browser/drive.py" "$demo"
 
 python3 "$source_dir/tests/browser/states.py" "$demo"
 python3 "$source_dir/tests/browser/statement.py" "$program"

@@ -17,12 +17,16 @@ from browser import Browser, check
 
 SHEETS = {"A4": (8.27, 11.69), "letter": (8.5, 11)}
 LONGEST = "W" * 64
+LONGEST_FILE = "p" * 75 + ".yaml"  # that stands on the page
 PLANS = {
     "coordinator": ["--algorithm", "svt", "--trust", "coordinator"],
     "nobody": ["--algorithm", "stoch", "--trust", "nobody", "--message", "gauss", "--delta", "1e-6"],
     # everything that a page can say at once
     "weak": ["--algorithm", "hedge", "--trust", "coordinator", "--epsilon", "12", "--delta", "0.09", "--clients", "16",
              "--federation", LONGEST],
+    "longest": ["--algorithm", "stoch", "--trust", "nobody", "--pace", "own", "--phase-time", "1d", "--unit",
+                "client-block", "--message", "gauss", "--delta", "0.01", "--clients", "500", "--epsilon", "12",
+                "--rounds", "endless", "--federation", LONGEST],
     "open": ["--algorithm", "leader", "--trust", "coordinator"],
 }
 
@@ -45,7 +49,7 @@ def look(browser, address, name, pictures):
             check(wide <= width, "%s: nothing sticks out at %d pixels" % (name, width))
             finds_nothing(browser, "%s, %d, %s" % (name, width, scheme))
             if pictures:
-                browser.picture("%s/statement-%s-%d-%s.png" % (pictures, name, width, scheme))
+                browser.picture("%s/%s-%d-%s.png" % (pictures, name, width, scheme))
     text = browser.run("return document.body.innerText")
     for said in ("Who is protected", "What is not protected", "Who must be trusted", "no proof", "Signature"):
         check(said in text, "%s: it says '%s'" % (name, said))
@@ -58,8 +62,9 @@ def main():
         browser = Browser(folder)
         try:
             for name, words in PLANS.items():
-                for command in (["plan", *words, "--write", "plan.yaml", "--force"],
-                                ["statement", "plan.yaml", "--html", name + ".html", "--date", "2026-01-31"]):
+                file = LONGEST_FILE if LONGEST in words else "plan.yaml"
+                for command in (["plan", *words, "--write", file, "--force"],
+                                ["statement", file, "--html", name + ".html", "--date", "2026-01-31"]):
                     subprocess.run([program, *command], cwd=folder, check=True, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
                 look(browser, "file://%s/%s.html" % (folder, name), name, pictures)

@@ -8,7 +8,6 @@ private and who is missing; be no larger than 60 KB with all that it loads; have
 that axe finds, at the width of a desk and of a phone, light and dark. Each check prints one line; the first that fails
 ends it with exit code 1. With --screenshots each of them is saved as a picture.
 """
-import base64
 import os
 import re
 import sys
@@ -75,10 +74,10 @@ STATES = {
         said=[EXPERT + r", in force: (below )?\d+ %", EXPERT + r": \d+ %", r"others: \d+ %",
               r"Changes of expert \d+ so far; this algorithm selects anew in every block"],
         unsaid=["finished", "Checks made"]),
-    "long-names": State(["256", "long"], ["look", *["steps 10", "look"] * 20], ["answer 100"] + ["away %d" % i
-        for i in range(101, 257, 2)],
-        far=DONE, missing="Not connected: client 101.* and 66 more, listed under Clients",
-        said=[r"Expert in force (?=.{64} \()" + EXPERT, "100 of 256 reported, 178 connected"], unsaid=["finished"]),
+    "long-names": State(["200", "long"], ["look", *["steps 10", "look"] * 20], ["answer 100"] + ["away %d" % i
+        for i in range(101, 201, 2)],
+        far=DONE, missing="Not connected: client 101.* and 38 more, listed under Clients",
+        said=[r"Expert in force (?=.{64} \()" + EXPERT, "100 of 200 reported, 150 connected"], unsaid=["finished"]),
     "relays": State(["24"], ["look", "steps 60"], ["relays 5", "answer 20"],
         far=DONE, missing="Every client is connected",
         said=["4 of 5 relays here, with 24 clients; [0-9,]+ reports came through them", "Not here: relay 5",
@@ -89,18 +88,11 @@ STATES = {
     "ten-thousand": State(["10000"], ["look", "steps 3"],
         ["answer 7000"] + ["away %d" % i for i in [*range(7001, 7041), 9999]],
         far=DONE, missing=r"Not connected: client 7001 .* and 29 more, listed under Clients",
-        said=["7000 of 10000 reported, 9959 connected", "Each square is 100 clients", "All 41 that are missing"],
+        said=["7000 of 10000 reported, 9959 connected", "Each square is 100 clients", "All 41 that are missing",
+              "A corner: somebody there is late. A dash: somebody is away"],
         unsaid=["finished"]),
 }
 WIDTHS = {1280: 0.5, 390: 0.75}  # and how much smaller the pictures are
-
-
-def picture(browser, path, width, scale):
-    height = min(browser.run("return document.documentElement.scrollHeight"), 2600)
-    shot = browser.cdp("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True,
-        "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": scale}})
-    with open(path, "wb") as file:
-        file.write(base64.b64decode(shot["data"]))
 
 
 def look(demo):
@@ -135,6 +127,24 @@ def words(browser, demo, name, state):
     browser.cdp("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
+def keyboard(browser, demo, clients):
+    """Each client has a place that the keyboard comes to: in the page itself, or in what a square opens."""
+    links = re.findall(r'<a href="(/\?clients=\d+)#some"', demo.get("").decode()) or [""]
+    reached = set()
+    for link in links[::33] if len(links) > 1 else links:
+        browser.cdp("Page.navigate", {"url": demo.url + link.lstrip("/")})
+        until(lambda: browser.count(".dots i") > 0, "the page%s has clients" % link)
+        reached |= set(browser.run("""return [...document.querySelectorAll('.dots i')].filter(e => {
+            e.focus(); return document.activeElement === e; }).map(e => parseInt(e.title.split(' ')[1]))"""))
+    many = len(links) > 1
+    if many:
+        finds_nothing(browser, "a square's clients")
+        check(len(demo.get(links[0].lstrip("/"))) < MOST_BYTES, "and the page stays small")
+    firsts, each = (range(1, clients + 1, 3300), 100) if many else ([1], clients)
+    want = {first + i for first in firsts for i in range(each)}
+    check(reached == want, "the keyboard reaches %d clients%s" % (len(want), " of those that squares open" * many))
+
+
 def looks(browser, demo, name, pictures):
     browser.cdp("Page.navigate", {"url": demo.url})
     until(lambda: browser.run("return document.readyState") == "complete", name + ": scripts on")
@@ -148,7 +158,11 @@ def looks(browser, demo, name, pictures):
             check(wide <= width, "%s: nothing sticks out at %d pixels" % (name, width))
             finds_nothing(browser, "%s, %d, %s" % (name, width, scheme))
             if pictures:
-                picture(browser, "%s/status-%s-%d-%s.png" % (pictures, name, width, scheme), width, scale)
+                browser.picture("%s/%s-%d-%s.png" % (pictures, name, width, scheme), scale)
+    if pictures and name == "running":
+        browser.size(900, 800)
+        browser.scheme("light")
+        browser.picture(pictures + "/status.png")
 
 
 def main():
@@ -166,6 +180,8 @@ def main():
                     demo.tell(*state.after)
                     until(lambda: is_so(demo.status(), int(state.arguments[0]), state.after), name + ": it is so")
                     words(browser, demo, name, state)
+                    if name in ("ten", "running", "ten-thousand"):
+                        keyboard(browser, demo, int(state.arguments[0]))
                     looks(browser, demo, name, pictures)
                 finally:
                     demo.end()

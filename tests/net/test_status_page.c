@@ -123,6 +123,72 @@ static void all_that_are_missing_are_listed(void **state) {
     end(&view, plan);
 }
 
+static unsigned times_in(const char *text, const char *part) {
+    unsigned count = 0;
+    for (; (text = strstr(text, part)); text++)
+        count++;
+    return count;
+}
+
+/* A square is a link to its clients; each of them then has a place that the keyboard comes to, and a way on. */
+static void squares_open_their_clients(void **state) {
+    (void)state;
+    caucus_view view;
+    caucus_plan *plan = NULL;
+    enum { CLIENTS = 10000 };
+    begin(&view, CAUCUS_ALGORITHM_SVT, CLIENTS, &plan);
+    fake_announce(&server, 1, 1, CAUCUS_ASK_COST);
+    memset(server.presence, CAUCUS_VIEW_ANSWERED, CLIENTS);
+    server.presence[7006] = CAUCUS_VIEW_AWAY;
+    server.presence[7107] = CAUCUS_VIEW_HERE;
+    server.status.seconds_in_step = 31; /* past the deadline */
+    assert_true(caucus_view_refresh(&view, 0));
+    char *text = written(&view, caucus_view_clients);
+    has(text,
+        "<a href=\"/?clients=7001#some\" class=\"c3 has-away\" title=\"clients 7001 to 7100: 99 reported, 0 late, 1 "
+        "away\"></a>");
+    has(text,
+        "<a href=\"/?clients=7101#some\" class=\"c3 has-late\" title=\"clients 7101 to 7200: 99 reported, 1 late, 0 "
+        "away\"></a>");
+    assert_int_equal(times_in(text, "tabindex"), 0);
+    free(text);
+    view.from = 7001;
+    text = written(&view, caucus_view_clients);
+    has(text, "<i class=away title=\"client 7007: away\" role=img tabindex=0></i>");
+    assert_int_equal(times_in(text, "tabindex"), 100);
+    has(text, "<a href=\"/?clients=6901#some\">earlier</a> <a href=\"/?clients=7101#some\">later</a>");
+    free(text);
+    view.from = CLIENTS + 1; /* nobody */
+    text = written(&view, caucus_view_clients);
+    assert_int_equal(times_in(text, "tabindex"), 0);
+    free(text);
+    end(&view, plan);
+}
+
+/* When an expert came: the latest as long ago as its step is open, however late the look; the first one too, in a run
+ * that began before anybody looked. */
+static void times_are_those_of_announcements(void **state) {
+    (void)state;
+    caucus_view view;
+    caucus_plan *plan = NULL;
+    begin(&view, CAUCUS_ALGORITHM_SVT, 10, &plan);
+    server.status.uptime_seconds = 6;
+    server.status.seconds_in_step = 2;
+    fake_announce(&server, 1, 1, CAUCUS_ASK_COST);
+    fake_announce(&server, 2, 2, CAUCUS_ASK_COST);
+    server.status.commits = 2;
+    server.status.steps_decided = 1;
+    assert_true(caucus_view_refresh(&view, 0));
+    assert_true(view.stretch[0].seen_at == 2);
+    assert_true(view.stretch[1].seen_at == 4);
+    server.status.uptime_seconds = 11;
+    server.status.seconds_in_step = 4;
+    fake_announce(&server, 3, 3, CAUCUS_ASK_COST);
+    assert_true(caucus_view_refresh(&view, 0));
+    assert_true(view.stretch[2].seen_at == 7);
+    end(&view, plan);
+}
+
 /* Shares count rounds: blocks are alike, phases are not; and a run that is over counts to its end. */
 static void experts_have_shares(void **state) {
     (void)state;
@@ -356,6 +422,8 @@ static void a_run_that_is_over_took_its_time(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_that_are_missing_are_listed),
+        cmocka_unit_test(squares_open_their_clients),
+        cmocka_unit_test(times_are_those_of_announcements),
         cmocka_unit_test(experts_have_shares),
         cmocka_unit_test(colours_tell_experts_apart),
         cmocka_unit_test(long_names_fit),

@@ -6,9 +6,9 @@
 #include "net/http_view.h"
 
 enum {
-    FOCUSED = 32,              /* of the late and the away can be reached with the keyboard */
     CELLS = CAUCUS_VIEW_CELLS, /* squares of the density, at most */
-    NAMED = CAUCUS_VIEW_NAMED
+    NAMED = CAUCUS_VIEW_NAMED,
+    SHOWN = CAUCUS_VIEW_SHOWN
 };
 
 static const char *word_of(const caucus_view *view, uint32_t client) {
@@ -67,29 +67,46 @@ static void put_words(const caucus_view *view, FILE *to) {
                   caucus_view_expected(view), caucus_view_overdue(view) ? "late" : "expected", away);
 }
 
-/* Clients one by one: filled = reported, ring = expected, diamond = late, dash = away. Who is late or away can be
- * reached with the keyboard, and shows its number then. */
-static void put_dots(const caucus_view *view, FILE *to) {
-    uint32_t focused = 0;
-    (void)fputs("<div class=\"dots\" role=\"group\" aria-label=\"", to);
+/* Clients first+1 to end one by one: filled = reported, ring = expected, diamond = late, dash = away. Each can be
+ * reached with the keyboard, and shows its number and what it is then. */
+static void put_dots(const caucus_view *view, uint32_t first, uint32_t end, const char *after, FILE *to) {
+    (void)fprintf(to,
+                  "<a class=\"skip\" href=\"#%s\">Skip the clients</a><div class=\"dots\" role=\"group\" "
+                  "aria-label=\"",
+                  after);
     put_words(view, to);
     (void)fputs("\">", to);
-    for (uint32_t i = 0; i < view->plan->settings.clients; i++) {
+    for (uint32_t i = first; i < end; i++) {
         const char *word = word_of(view, i);
-        const bool wanted = word[0] == 'a' || word[0] == 'l';
-        (void)fprintf(to, "<i class=\"%s\" title=\"client %u: %s\"", word, i + 1, word);
-        if (wanted && focused++ < FOCUSED)
-            (void)fprintf(to, " role=\"img\" aria-label=\"client %u: %s\" tabindex=\"0\"", i + 1, word);
-        (void)fputs("></i>", to);
+        (void)fprintf(to, "<i class=%s title=\"client %u: %s\" role=img tabindex=0></i>", word, i + 1, word);
     }
     (void)fputs("</div>", to);
 }
 
-/* Many clients: a square for every so many of them, the darker the more have reported, with a corner where somebody is
- * late or away. */
+/* The clients that somebody wants to see of those that squares stand for, and the way to their neighbours. */
+static void put_some(const caucus_view *view, FILE *to) {
+    const uint32_t clients = view->plan->settings.clients;
+    if (view->from == 0 || view->from > clients)
+        return;
+    const uint32_t first = view->from - 1, end = clients - first < SHOWN ? clients : first + SHOWN;
+    (void)fprintf(to, "<h3 id=\"some\">Clients %u to %u</h3>", first + 1, end);
+    put_dots(view, first, end, "some-end", to);
+    (void)fputs("<p id=\"some-end\">", to);
+    if (first > 0)
+        (void)fprintf(to, "<a href=\"/?clients=%u#some\">earlier</a> ", first > SHOWN ? first - SHOWN + 1 : 1);
+    if (end < clients)
+        (void)fprintf(to, "<a href=\"/?clients=%u#some\">later</a> ", end + 1);
+    (void)fputs("<a href=\"/\">close</a></p>", to);
+}
+
+/* Many clients: a square for every so many of them, the fuller the more have reported, with a corner where somebody is
+ * late and a dash where somebody is away. It opens its clients one by one. */
 static void put_density(const caucus_view *view, FILE *to) {
     const uint32_t clients = view->plan->settings.clients, each = (clients + CELLS - 1) / CELLS;
-    (void)fputs("<div class=\"cells\" role=\"img\" aria-label=\"", to);
+    const bool late = caucus_view_overdue(view);
+    (void)fputs("<a class=\"skip\" href=\"#cells-end\">Skip the squares</a><div class=\"cells\" role=\"group\" "
+                "aria-label=\"",
+                to);
     put_words(view, to);
     (void)fputs("\">", to);
     for (uint32_t first = 0; first < clients; first += each) {
@@ -99,15 +116,17 @@ static void put_density(const caucus_view *view, FILE *to) {
             count[view->presence[i] <= CAUCUS_VIEW_ANSWERED ? view->presence[i] : CAUCUS_VIEW_AWAY]++;
         const uint32_t reported = count[CAUCUS_VIEW_ANSWERED], away = count[CAUCUS_VIEW_AWAY],
                        here = count[CAUCUS_VIEW_HERE];
-        const bool late = caucus_view_overdue(view);
-        (void)fprintf(to, "<i class=\"c%u%s\" title=\"clients %u to %u: %u reported, %u %s, %u away\"></i>",
-                      (4 * reported) / (end - first), away > 0 || (late && here > 0) ? " some" : "", first + 1, end,
-                      reported, here, late ? "late" : "expected", away);
+        (void)fprintf(to,
+                      "<a href=\"/?clients=%u#some\" class=\"c%u%s%s\" title=\"clients %u to %u: %u reported, %u %s, "
+                      "%u away\"></a>",
+                      first + 1, (4 * reported) / (end - first), late && here > 0 ? " has-late" : "",
+                      away > 0 ? " has-away" : "", first + 1, end, reported, here, late ? "late" : "expected", away);
     }
     (void)fprintf(to,
-                  "</div><p class=\"quiet\">Each square is %u clients: the fuller, the more have reported. A corner: "
-                  "somebody there is late or away.</p>",
+                  "</div><p class=\"quiet\" id=\"cells-end\">Each square is %u clients, and opens them one by one: the "
+                  "fuller, the more have reported. A corner: somebody there is late. A dash: somebody is away.</p>",
                   each);
+    put_some(view, to);
 }
 
 static void put_figure(const caucus_view *view, FILE *to) {
@@ -116,18 +135,18 @@ static void put_figure(const caucus_view *view, FILE *to) {
         put_words(view, to);
         (void)fputs(".</p>", to);
     } else if (view->plan->settings.clients <= CAUCUS_VIEW_DOTS) {
-        put_dots(view, to);
+        put_dots(view, 0, view->plan->settings.clients, "clients-end", to);
     } else {
         put_density(view, to);
     }
 }
 
-/* What the shapes mean; squares say it themselves. */
+/* What the shapes of dots mean; squares say it themselves. */
 static void put_key(const caucus_view *view, FILE *to) {
     static const char *const words[] = {"reported", "expected", "late", "away"};
-    if (!view->presence || view->plan->settings.clients > CAUCUS_VIEW_DOTS)
+    if (!view->presence || (view->plan->settings.clients > CAUCUS_VIEW_DOTS && view->from == 0))
         return;
-    (void)fputs("<p class=\"legend quiet\">", to);
+    (void)fputs("<p class=\"legend quiet\" id=\"clients-end\">", to);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         (void)fprintf(to, "<span><i class=\"%s\"></i> %s</span> ", words[i], words[i]);
     (void)fputs("</p>", to);

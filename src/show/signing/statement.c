@@ -13,6 +13,9 @@
 #include <caucus/version.h>
 #include <math.h>
 #include <stdarg.h>
+#include <string.h>
+
+#define LONGEST_FILE 80 /* bytes of a path that stands on the page; a longer one is PLAN there */
 
 double caucus_statement_guess(double epsilon, double delta) {
     if (!isfinite(epsilon)) /* also what is not promised at all */
@@ -183,6 +186,7 @@ static void write_trust(caucus_statement_page *page, const caucus_plan *plan) {
 }
 
 static void write_proof(caucus_statement_page *page, const caucus_statement *s) {
+    const char *file = strlen(s->file) <= LONGEST_FILE ? s->file : "PLAN"; /* all of it fits one sheet */
     page->section(page, "Where proof and audit are");
     if (is_open(s->plan))
         page->item(page, "no privacy is promised, so there is no proof (docs/PRIVACY.md, \"The promise\")");
@@ -192,9 +196,9 @@ static void write_proof(caucus_statement_page *page, const caucus_statement *s) 
             caucus_family_words_of(caucus_plan_family(s->plan))->proof(s->plan),
             s->plan->settings.evaluate != 0 ? "\"Few evaluations\", " : "",
             shows_loss(s->plan) ? "\"A private look\", " : "");
-    put(page, page->item, "caucus plan %.400s --explain recomputes every number from the plan's own integers", s->file);
-    put(page, page->item,
-        "caucus audit --plan %.400s tries to refute the claim; that it does not refute it is no proof", s->file);
+    put(page, page->item, "caucus plan %s --explain recomputes every number from the plan's own integers", file);
+    put(page, page->item, "caucus audit --plan %s tries to refute the claim; that it does not refute it is no proof",
+        file);
     page->end_section(page);
 }
 

@@ -17,14 +17,15 @@ static const char style[] =
     "body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 46rem; "
     "margin: 1.5rem auto; padding: 0 1rem }\n"
     "h1 { font-size: 1.4rem; margin: 0 0 0.6rem } h2 { font-size: 1rem; margin: 0.9rem 0 0.2rem }\n"
-    "p { margin: 0.15rem 0 } ul { margin: 0.15rem 0; padding-left: 1.2rem }\n"
+    "p { margin: 0.15rem 0 } ul { margin: 0.15rem 0; padding-left: 1.2rem; overflow-wrap: anywhere }\n"
     "dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; margin: 0 } dt { font-weight: 600 } "
     "dd { margin: 0; overflow-wrap: anywhere }\n"
     ".weak { font-weight: 600; color: var(--weak); border-left: 4px solid; padding-left: 0.6rem; margin: 0.4rem 0 }\n"
     "table { border-collapse: collapse; width: 100%; margin: 0.3rem 0 } th { font-weight: normal; text-align: left } "
     "td.n { text-align: right; font-variant-numeric: tabular-nums; padding: 0 0.6rem; white-space: nowrap }\n"
     "th { white-space: nowrap } td.b { width: 40% } svg { display: block; width: 100%; height: 0.8rem }\n"
-    "svg .whole { fill: none; stroke: var(--line) } svg .part { fill: var(--bar) } .mid { stroke: var(--ink) }\n"
+    "svg * { vector-effect: non-scaling-stroke } svg .whole { fill: none; stroke: var(--line) } svg .part { fill: "
+    "var(--bar) } .mid { stroke: var(--ink) }\n"
     ".sign { display: flex; gap: 1.5rem; margin-top: 2.2rem } .sign span { flex: 1; border-top: 1px solid var(--ink) "
     "}\n"
     "@media (max-width: 36rem) { th, td.n { display: inline-block; padding-left: 0 } th { padding-right: 0.6rem } td.b "
@@ -33,7 +34,8 @@ static const char style[] =
     "@page { margin: 14mm }\n"
     "@media print { :root { color-scheme: light; --ink: #000000; --paper: #ffffff; --line: #767676; --bar: #0072b2; "
     "--weak: #000000 }\n"
-    "body { font-size: 9.5pt; line-height: 1.3; margin: 0; padding: 0; max-width: none } h2 { margin-top: 0.6rem } "
+    "body { font-size: 8.8pt; line-height: 1.22; margin: 0; padding: 0; max-width: none } h2 { margin-top: 0.4rem } "
+    ".weak { margin: 0.2rem 0 } .sign { margin-top: 1.6rem } "
     "svg { print-color-adjust: exact; -webkit-print-color-adjust: exact } }\n";
 
 /* Which list the next line belongs to: it is opened with its first line and closed by what is not of it. */
