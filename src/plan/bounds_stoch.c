@@ -85,22 +85,31 @@ static double mean_leaf_error(const caucus_plan *plan, const caucus_stoch_phase 
     return sum / mass;
 }
 
-/* Linear losses, one selection from the sums of this phase and, with weights w_a, of earlier ones: phase p learns from
- * the len_(p-1-a) losses of age a. */
-static double linear_root(const caucus_plan *plan, const caucus_stoch_phase *phase, uint64_t p) {
-    const caucus_stoch_plan *stoch = &plan->stoch;
-    const caucus_settings *s = &plan->settings;
-    const double m = s->clients, log_d = log((double)s->experts);
+/* One selection from weighted sums of linear losses: what is counted at each age, over all clients. */
+static double selection_error(const caucus_plan *plan, const caucus_stoch_phase *phase, const caucus_stoch_counted *at,
+                              uint32_t ages) {
+    const uint64_t *weight = plan->stoch.past_weights;
     double mass = 0, spread = 0;
-    for (uint32_t a = 0; a < stoch->past && a + 1 < p; a++)
-        mass += (double)stoch->past_weights[a] * records_of(plan, (double)caucus_stoch_samples(s, p, a));
-    for (uint32_t a = 0; a < stoch->past && a + 1 < p; a++) {
-        const double n = (double)caucus_stoch_samples(s, p, a);
-        const double share = (double)stoch->past_weights[a] * records_of(plan, n) / mass;
-        spread += share * share / n;
+    for (uint32_t a = 0; a < ages; a++)
+        mass += (double)weight[a] * at[a].mass;
+    for (uint32_t a = 0; a < ages; a++) {
+        const double share = (double)weight[a] / mass;
+        spread += share * share * at[a].spread;
     }
-    const double selection = mean_leaf_error(plan, phase) * step_of(plan) / (m * mass);
-    return width_of(plan) * sqrt(log_d * spread / (2 * m)) + selection;
+    return width_of(plan) * sqrt(log((double)plan->settings.experts) * spread / 2) +
+           mean_leaf_error(plan, phase) * step_of(plan) / mass;
+}
+
+/* The same of clients in step, who all have the len_(p-1-a) losses of age a. */
+static double linear_root(const caucus_plan *plan, const caucus_stoch_phase *phase, uint64_t p) {
+    const caucus_settings *s = &plan->settings;
+    caucus_stoch_counted at[CAUCUS_PAST_PHASES];
+    uint32_t ages = 0;
+    for (; ages < plan->stoch.past && ages + 1 < p; ages++) {
+        const double n = (double)caucus_stoch_samples(s, p, ages), records = records_of(plan, n);
+        at[ages] = (caucus_stoch_counted){s->clients * records, s->clients * records * records / n};
+    }
+    return selection_error(plan, phase, at, ages);
 }
 
 /* The same for noisy sums, which the coordinator averages over phases unless it forgets: noise and sampling error in
@@ -156,26 +165,31 @@ double caucus_bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_pha
     return error_at(plan, phase, p);
 }
 
-/* R len_1 + sum_p len_p min(R, B_p) over the phases from the second on. */
-static double excess(const caucus_plan *plan) {
+/* As many of the rounds that are left as a phase has. */
+static double take(uint64_t *left, uint64_t length) {
+    const uint64_t taken = *left < length ? *left : length;
+    *left -= taken;
+    return (double)taken;
+}
+
+/* R len_1 + sum_p len_p min(R, B_p) over the phases from the second on, as far as `rounds` go. */
+static double excess(const caucus_plan *plan, uint64_t rounds) {
     const caucus_stoch_plan *stoch = &plan->stoch;
     const double width = width_of(plan);
-    const uint64_t first = caucus_stoch_length(&plan->settings, 1);
-    double total = width * (double)(first < plan->settings.rounds ? first : plan->settings.rounds);
-    uint64_t p = 2;
+    uint64_t left = rounds, p = 2;
+    double total = width * take(&left, caucus_stoch_length(&plan->settings, 1));
     for (uint32_t i = 0; i < stoch->described; i++) {
         const caucus_stoch_phase *phase = &stoch->phase[i];
         if (isnan(phase->error))
             return NAN;
         if (i + 1 < stoch->described) {
-            total += (double)phase->length * fmin(width, phase->error);
+            total += take(&left, phase->length) * fmin(width, phase->error);
             p++;
             continue;
         }
         for (; p < stoch->phases && p < (uint64_t)i + 1 + stoch->past; p++) /* of equal length, but not yet behind */
-            total += (double)phase->length * fmin(width, error_at(plan, phase, p));
-        const uint64_t rest = plan->settings.rounds - caucus_stoch_first(&plan->settings, p) + 1;
-        total += (double)rest * fmin(width, phase->error);
+            total += take(&left, phase->length) * fmin(width, error_at(plan, phase, p));
+        total += (double)left * fmin(width, phase->error);
     }
     return total;
 }
@@ -211,19 +225,46 @@ double caucus_bounds_stoch_change(const caucus_plan *plan) {
     return width_of(plan) * (plan->stoch.past + 1.0 + late) * (double)s->longest_phase;
 }
 
-double caucus_bounds_stoch_total(const caucus_plan *plan) {
+double caucus_bounds_stoch_after(const caucus_plan *plan, uint64_t rounds, double changes) {
     const caucus_settings *s = &plan->settings;
-    if (caucus_plan_is_endless(plan))
-        return endless_total(plan);
-    const double width = width_of(plan), m = s->clients, changes = changes_of(s) * (double)s->rounds;
-    double total = excess(plan);
+    double total = excess(plan, rounds);
     if (isnan(total))
         return NAN;
     /* A change makes the phase that it falls into, and those that learn from it, wrong. */
     if (changes > 0)
         total += caucus_bounds_stoch_change(plan) * changes;
-    total += width * sqrt((1 + changes) * (double)s->rounds * log((double)s->experts) / (2 * m));
-    return total + (double)s->rounds * step_of(plan) * rounding_of(plan);
+    total += width_of(plan) * sqrt((1 + changes) * (double)rounds * log((double)s->experts) / (2 * (double)s->clients));
+    return total + (double)rounds * step_of(plan) * rounding_of(plan);
+}
+
+double caucus_bounds_stoch_total(const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    if (caucus_plan_is_endless(plan))
+        return endless_total(plan);
+    return caucus_bounds_stoch_after(plan, s->rounds, changes_of(s) * (double)s->rounds);
+}
+
+double caucus_bounds_stoch_counted(const caucus_plan *plan, const caucus_stoch_counted *at, uint32_t ages) {
+    const caucus_settings *s = &plan->settings;
+    const caucus_stoch_phase *phase = &plan->stoch.phase[0]; /* all are alike */
+    const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
+    double mass = 0;
+    for (uint32_t a = 0; a < ages; a++)
+        mass += at[a].mass;
+    if (s->trust == CAUCUS_TRUST_NOBODY && (votes || !caucus_stoch_forgets(plan)))
+        return NAN;
+    if (!(mass > 0))
+        return width_of(plan);
+    if (s->trust == CAUCUS_TRUST_COORDINATOR)
+        return selection_error(plan, phase, at, ages);
+    /* Noise is drawn by every device, whether it has seen anything or not. */
+    const double width = (double)(plan->stoch.gradient_hi - plan->stoch.gradient_lo), d = s->experts;
+    const noise_term noise = {&phase->vertex_noise[0], 1, s->clients};
+    return caucus_bounds_noise_max(log(d), d, &noise, 1, at[0].spread * width * width / 4) * step_of(plan) / at[0].mass;
+}
+
+double caucus_bounds_stoch_rounding(const caucus_plan *plan) {
+    return step_of(plan) * rounding_of(plan);
 }
 
 caucus_status caucus_bounds_stoch(caucus_plan *plan) {

@@ -91,6 +91,21 @@ double caucus_bounds_stoch_phase(const caucus_plan *plan, const caucus_stoch_pha
 
 /* The bound of a whole stoch plan, uncapped; NAN if none is proved. Uses phase->error. */
 double caucus_bounds_stoch_total(const caucus_plan *plan);
+/* The same of the first `rounds` rounds, whatever the plan's own number is, with so many changes: uncapped. */
+double caucus_bounds_stoch_after(const caucus_plan *plan, uint64_t rounds, double changes);
+
+/* What a decision is made from, over all devices that reported: of sums, `mass` and `spread` are the number of losses;
+ * of means, `mass` is the number of devices with losses and `spread` the sum of 1/n_i over them. */
+typedef struct caucus_stoch_counted {
+    double mass, spread;
+} caucus_stoch_counted;
+/* B of a decision at the devices' own pace that was made from counts that are known (docs/PRIVACY.md, "At their own
+ * pace"), loss units; the range where nothing was counted, NAN where nothing is proved.
+ * In:      at [ages]  the newest first; 1 <= ages <= the phases that a choice looks back to. */
+double caucus_bounds_stoch_counted(const caucus_plan *plan, const caucus_stoch_counted *at, uint32_t ages);
+/* What rounding to the grid adds per loss, loss units. */
+double caucus_bounds_stoch_rounding(const caucus_plan *plan);
+
 /* What one change of the losses' distribution costs at most, where there is a longest phase. */
 double caucus_bounds_stoch_change(const caucus_plan *plan);
 

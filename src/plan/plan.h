@@ -62,6 +62,9 @@ typedef struct caucus_stoch_phase {
     double error;                    /* B_p, excess loss per round in expectation, for people; NAN if none is proved */
 } caucus_stoch_phase;
 
+/* Phases that a choice may look back to. */
+#define CAUCUS_PAST_PHASES 40
+
 /* With a longest phase W all phases from some number on are alike: one entry of `phase` stands for them. Ask stoch.h
  * about phase p, not the array. */
 typedef struct caucus_stoch_plan {
@@ -72,9 +75,10 @@ typedef struct caucus_stoch_plan {
     caucus_message message;    /* resolved: never AUTO */
     int64_t gradient_lo, gradient_hi; /* a quantised gradient coordinate: 0..G (linear) or -G..G (convex) */
     uint32_t past;                    /* entries of past_weights: 1 without past_phases */
-    uint64_t past_weights[40];        /* w_a: score of phase p = sum_a w_a * S_(p-1-a); {1} without past_phases */
-    caucus_noise show_noise;          /* show_loss: on the sum of the expert in force, one of every decision (look.h) */
-    int64_t show_reach;               /* grid steps that it exceeds with probability 0.05 at most */
+    /* w_a: score of phase p = sum_a w_a * S_(p-1-a); {1} without past_phases */
+    uint64_t past_weights[CAUCUS_PAST_PHASES];
+    caucus_noise show_noise; /* show_loss: on the sum of the expert in force, one of every decision (look.h) */
+    int64_t show_reach;      /* grid steps that it exceeds with probability 0.05 at most */
 } caucus_stoch_plan;
 
 /* Fed-Hedge and leader. */

@@ -76,8 +76,9 @@ caucus_status caucus_scenario_activity(const caucus_scenario *scenario, const si
         caucus_scenario_text_of(scenario, CAUCUS_FIELD_ADVERSARY, at[CAUCUS_FIELD_ADVERSARY], ret_complaint);
     if (!caucus_activity_takes(ret->kind)) {
         t.text = caucus_adversary_kind_word(ret->kind);
-        return caucus_scenario_refuse(&t, "has its losses by rounds, which pace own has not (accepted: gaussian, "
-                                          "bernoulli, realizable, halving, creeping, cross-entropy, shifting)");
+        return caucus_scenario_refuse(&t,
+                                      "has its losses by rounds, which pace own has not (accepted: gaussian, "
+                                      "bernoulli, realizable, halving, creeping, cross-entropy, shifting, drifting)");
     }
     t = caucus_scenario_text_of(scenario, CAUCUS_FIELD_ACTIVITY, 0, ret_complaint);
     caucus_status status = caucus_scenario_pair(&t, false, &mean, &spread);

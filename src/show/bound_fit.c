@@ -2,8 +2,12 @@
 /* bound_fit.c: premises of bounds against classes of adversaries. See bound_fit.h. */
 #include "show/bound_fit.h"
 
+#include <math.h>
+#include <stddef.h>
+
 #include "num/choice.h"
 #include "num/grid.h"
+#include "plan/calibrate.h"
 #include "plan/family.h"
 
 CAUCUS_CHOICE_WORDS(premise, CAUCUS_PREMISE_LIST)
@@ -88,20 +92,47 @@ static caucus_bound_fit fit_of_growing(const caucus_plan *plan, const caucus_adv
     return caucus_adversary_class_of(adversary).faultless ? CAUCUS_BOUND_FIT_HOLDS : CAUCUS_BOUND_FIT_FAILS;
 }
 
-caucus_played_bound caucus_bound_played(const caucus_plan *plan, const caucus_adversary_settings *adversary) {
-    const caucus_settings *s = &plan->settings;
-    caucus_played_bound ret = {caucus_bound_fit_of(plan, adversary), plan->bound, plan->bound_uncapped};
-    const double all = (double)adversary->rounds * (s->hi - s->lo);
-    if (caucus_settings_grow(s) && plan->bound_kind != CAUCUS_BOUND_NONE) {
-        ret.fit = fit_of_growing(plan, adversary);
-        ret.uncapped = caucus_svt_bound_after(plan, adversary->rounds);
-    } else if (caucus_plan_is_endless(plan) && s->renew != 0 && plan->bound_kind == CAUCUS_BOUND_EXPECTATION) {
-        const uint64_t cycles = (adversary->rounds + s->renew - 1) / s->renew;
-        ret.fit = CAUCUS_BOUND_FIT_HOLDS; /* hedge: whatever was fixed in advance */
-        ret.uncapped = plan->bound_uncapped * (double)cycles;
-    } else {
-        return ret;
+/* stoch without an end: draws from one distribution that changes between the adversary's segments, or for losses of
+ * one's own as often as the plan reckons with. */
+static caucus_bound_fit fit_of_phases(const caucus_plan *plan, const caucus_adversary_settings *adversary,
+                                      double *ret_changes) {
+    const caucus_adversary_class is = caucus_adversary_class_of(adversary);
+    const bool alone = plan->settings.clients == 1;
+    *ret_changes = 0;
+    if (adversary->kind == CAUCUS_ADVERSARY_LOSSES) {
+        *ret_changes = plan->settings.changes * (double)adversary->rounds / 1000;
+        return CAUCUS_BOUND_FIT_UNKNOWN;
     }
-    ret.value = ret.uncapped < all ? ret.uncapped : all;
-    return ret;
+    if (adversary->kind == CAUCUS_ADVERSARY_SHIFTING) {
+        *ret_changes = adversary->segments > 1 ? (double)(adversary->segments - 1) : 0;
+        return adversary->spread > 0 && !alone ? CAUCUS_BOUND_FIT_FAILS : CAUCUS_BOUND_FIT_HOLDS;
+    }
+    return is.iid_rounds && (is.iid_clients || alone) ? CAUCUS_BOUND_FIT_HOLDS : CAUCUS_BOUND_FIT_FAILS;
+}
+
+static caucus_played_bound capped(caucus_bound_fit fit, double uncapped, double all) {
+    return (caucus_played_bound){fit, uncapped < all ? uncapped : all, uncapped};
+}
+
+caucus_played_bound caucus_bound_played(const caucus_run_result *result, const caucus_adversary_settings *adversary) {
+    const caucus_plan *plan = result->plan;
+    const caucus_settings *s = &plan->settings;
+    const double range = s->hi - s->lo, all = (double)adversary->rounds * range;
+    const bool proved = plan->bound_kind != CAUCUS_BOUND_NONE;
+    double changes = 0;
+    if (proved && caucus_settings_grow(s))
+        return capped(fit_of_growing(plan, adversary), caucus_svt_bound_after(plan, adversary->rounds), all);
+    if (proved && s->pace == CAUCUS_PACE_OWN && result->done > 0 && !isnan(result->trial[0].bound))
+        return capped(fit_of_phases(plan, adversary, &changes), caucus_run_bound(result).mean,
+                      caucus_run_mean_u64(result, offsetof(caucus_trial_result, losses)) / s->clients * range);
+    if (proved && s->pace != CAUCUS_PACE_OWN && caucus_plan_is_endless(plan) &&
+        caucus_premise_of(plan) == CAUCUS_PREMISE_SEGMENTS) {
+        const caucus_bound_fit fit = fit_of_phases(plan, adversary, &changes);
+        return capped(fit, caucus_bounds_stoch_after(plan, adversary->rounds, changes), all);
+    }
+    if (proved && caucus_plan_is_endless(plan) && s->renew != 0 && plan->bound_kind == CAUCUS_BOUND_EXPECTATION) {
+        const uint64_t cycles = (adversary->rounds + s->renew - 1) / s->renew;
+        return capped(CAUCUS_BOUND_FIT_HOLDS, plan->bound_uncapped * (double)cycles, all); /* hedge: fixed in advance */
+    }
+    return (caucus_played_bound){caucus_bound_fit_of(plan, adversary), plan->bound, plan->bound_uncapped};
 }

@@ -12,6 +12,7 @@
 
 #include "plan/plan.h"
 #include "show/plan_facts.h"
+#include "sim/run.h"
 
 typedef enum caucus_bound_fit {
     CAUCUS_BOUND_FIT_HOLDS,   /* the premise holds */
@@ -34,10 +35,11 @@ typedef struct caucus_played_bound {
 } caucus_played_bound;
 
 /** The plan's bound, where it is about the whole run; of a run without an end, for as much of it as the adversary has
- *  rounds: svt has a bound for any number of rounds, and cycles of hedge add up, since theirs holds on average. Cycles
- *  of svt (each with its own probability), stoch (1,000 rounds) and own pace (a number of losses that is given) have no
- *  bound of what was played: NONE, although plan->bound may be finite. */
-caucus_played_bound caucus_bound_played(const caucus_plan *plan, const caucus_adversary_settings *adversary);
+ *  rounds: svt and stoch have a bound for any number of rounds, stoch with the changes that there were; cycles of hedge
+ *  add up, since theirs holds on average; at the devices' own pace it is that of the counts that were seen, on average
+ *  over trials (sim/slot_regret.h). Cycles of svt, each with its own probability, have no bound of what was played:
+ *  NONE, although plan->bound may be finite. */
+caucus_played_bound caucus_bound_played(const caucus_run_result *result, const caucus_adversary_settings *adversary);
 
 /* What a plan's bound assumes. X(NAME, "word", "one line") */
 #define CAUCUS_PREMISE_LIST(X)                                                                                         \
@@ -46,7 +48,7 @@ caucus_played_bound caucus_bound_played(const caucus_plan *plan, const caucus_ad
     X(ANY, "any", "losses are fixed in advance, and may be anything")                                                  \
     X(SMOOTH, "iid-smooth", "losses are such draws, and their gradients and smoothness keep to the clamps")            \
     X(SEGMENTS, "segments", "losses are independent draws from a distribution that changes as often as said")          \
-    X(OWN_PACE, "own-pace", "such draws; how many a device sees, `most` in each phase, says nothing about them")
+    X(OWN_PACE, "own-pace", "draws are independent, alike in a segment, and tell nothing of how many a device sees")
 typedef enum caucus_premise {
 #define CAUCUS_PREMISE_ENUM(name, word, help) CAUCUS_PREMISE_##name,
     CAUCUS_PREMISE_LIST(CAUCUS_PREMISE_ENUM)

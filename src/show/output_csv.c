@@ -104,7 +104,7 @@ static void expert(FILE *out, const caucus_plan *plan, uint32_t number) {
 
 void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
     fputs(SETTINGS_HEAD ",trial,regret,switches,selections,scalars_up,scalars_down,bytes_up,bytes_down,clipped,nan,"
-                        "regret_segments,last,last_name,best,best_name,losses,loss,last_since\n",
+                        "regret_segments,last,last_name,best,best_name,losses,loss,last_since,regret_devices\n",
           out);
     for (size_t i = 0; i < outcome->count; i++)
         for (uint32_t k = 0; k < outcome->result[i].done; k++) {
@@ -121,7 +121,10 @@ void caucus_output_trials(FILE *out, const caucus_outcome *outcome) {
             expert(out, outcome->result[i].plan, t->best);
             fprintf(out, ",%" PRIu64 ",", t->losses);
             print_number(out, t->loss, "nan");
-            fprintf(out, ",%" PRIu64 "\n", t->since + 1);
+            fprintf(out, ",%" PRIu64 ",", t->since + 1);
+            if (outcome->result[i].plan->settings.pace == CAUCUS_PACE_OWN)
+                print_number(out, t->regret_devices, "nan");
+            fputc('\n', out);
         }
 }
 

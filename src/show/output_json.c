@@ -26,6 +26,7 @@ static void mechanism(caucus_json *j, const caucus_run *run, const caucus_settin
         caucus_json_whole(j, "grace", s->grace);
         caucus_json_whole(j, "most", s->most);
         caucus_json_real(j, "changes", s->changes);
+        caucus_json_text(j, "comparator", caucus_settings_means(s) ? "devices" : "segments");
         caucus_json_list_row(j, "activity");
         caucus_json_real(j, NULL, run->adversary.activity_mean);
         caucus_json_real(j, NULL, run->adversary.activity_spread);
@@ -93,16 +94,19 @@ static void settings(caucus_json *j, const caucus_run *run, const caucus_run_res
     caucus_json_whole(j, "seed", run->seed);
 }
 
-/* Against the best expert, or against the best one of every segment. */
-static void summary(caucus_json *j, const caucus_run_result *result, caucus_summary of, bool segments) {
+/* One number of every trial, the one at `offset`. */
+static void summary(caucus_json *j, const caucus_run_result *result, caucus_summary of, size_t offset) {
     const bool any = result->done > 0;
     caucus_json_real(j, "mean", any ? of.mean : (double)NAN);
     caucus_json_real(j, "std", any ? of.std : (double)NAN);
     caucus_json_real(j, "min", any ? of.min : (double)NAN);
     caucus_json_real(j, "max", any ? of.max : (double)NAN);
     caucus_json_list_row(j, "values");
-    for (uint32_t i = 0; i < result->done; i++)
-        caucus_json_real(j, NULL, segments ? result->trial[i].regret_segments : result->trial[i].regret);
+    for (uint32_t i = 0; i < result->done; i++) {
+        double value;
+        memcpy(&value, (const char *)&result->trial[i] + offset, sizeof value);
+        caucus_json_real(j, NULL, value);
+    }
     caucus_json_close(j);
 }
 
@@ -135,10 +139,15 @@ static void results(caucus_json *j, const caucus_run_result *result) {
     const caucus_summary switches = caucus_run_switches(result);
     const bool any = result->done > 0;
     caucus_json_object_row(j, "regret");
-    summary(j, result, caucus_run_regret(result), false);
+    summary(j, result, caucus_run_regret(result), offsetof(caucus_trial_result, regret));
     caucus_json_object_row(j, "segments");
-    summary(j, result, caucus_run_regret_segments(result), true);
+    summary(j, result, caucus_run_regret_segments(result), offsetof(caucus_trial_result, regret_segments));
     caucus_json_close(j);
+    if (result->plan->settings.pace == CAUCUS_PACE_OWN) {
+        caucus_json_object_row(j, "devices");
+        summary(j, result, caucus_run_regret_devices(result), offsetof(caucus_trial_result, regret_devices));
+        caucus_json_close(j);
+    }
     caucus_json_close(j);
     experts(j, "last", result, offsetof(caucus_trial_result, last));
     experts(j, "best", result, offsetof(caucus_trial_result, best));
@@ -177,9 +186,10 @@ static void traffic(caucus_json *j, const char *key, const caucus_run_result *re
 }
 
 /* A bound only where its premise holds for these losses; the premise in any case. */
-static void bound(caucus_json *j, const caucus_plan *plan, const caucus_adversary_settings *adversary) {
+static void bound(caucus_json *j, const caucus_run_result *result, const caucus_adversary_settings *adversary) {
+    const caucus_plan *plan = result->plan;
     const caucus_premise premise = caucus_premise_of(plan);
-    const caucus_played_bound played = caucus_bound_played(plan, adversary);
+    const caucus_played_bound played = caucus_bound_played(result, adversary);
     if (played.fit != CAUCUS_BOUND_FIT_HOLDS || !isfinite(played.value)) {
         caucus_json_null(j, "bound");
     } else {
@@ -219,7 +229,7 @@ void caucus_output_json(FILE *out, const caucus_outcome *outcome) {
         traffic(&j, "bytes_down", result, offsetof(caucus_trial_result, bytes_down));
         traffic(&j, "clipped", result, offsetof(caucus_trial_result, clipped));
         traffic(&j, "nan", result, offsetof(caucus_trial_result, nan));
-        bound(&j, result->plan, &outcome->run[i].adversary);
+        bound(&j, result, &outcome->run[i].adversary);
         caucus_json_truth(&j, "premise_refuted",
                           outcome->history != NULL &&
                               caucus_history_refutes(outcome->history, &result->plan->settings));

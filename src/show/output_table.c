@@ -173,8 +173,19 @@ static void write_regret_segments(const row *r, char *ret) {
     write_summary(r, caucus_run_regret_segments(r->result), ret);
 }
 
+/* Decisions from means, at the devices' own pace, follow the devices and not their losses. */
+static bool by_devices(const row *r) {
+    return r->settings->pace == CAUCUS_PACE_OWN && caucus_settings_means(r->settings);
+}
+static void write_regret_devices(const row *r, char *ret) {
+    if (by_devices(r))
+        write_summary(r, caucus_run_regret_devices(r->result), ret);
+    else
+        cell(ret, NOT_APPLICABLE);
+}
+
 static caucus_played_bound bound_of(const row *r) {
-    return caucus_bound_played(r->result->plan, &r->run->adversary);
+    return caucus_bound_played(r->result, &r->run->adversary);
 }
 
 static bool vacuous(const row *r) {
@@ -245,7 +256,7 @@ static void write_messages(const row *r, char *ret) {
     write_privacy(ret, r->result->plan->guarantee.epsilon_messages, r->result->plan->guarantee.delta);
 }
 
-typedef enum shown { ALWAYS, IF_SEVERAL, IF_MESSAGES, IF_SEGMENTS } shown;
+typedef enum shown { ALWAYS, IF_SEVERAL, IF_MESSAGES, IF_SEGMENTS, IF_DEVICES } shown;
 static const struct column {
     const char *head;
     cell_writer write;
@@ -277,6 +288,7 @@ static const struct column {
     {"m", write_clients, ALWAYS},
     {"regret per client", write_regret, ALWAYS},
     {"of segments", write_regret_segments, IF_SEGMENTS},
+    {"of devices", write_regret_devices, IF_DEVICES},
     {"proven ≤", write_bound, ALWAYS},
     {"switches", write_switches, ALWAYS},
     {"scalars/client", write_scalars, ALWAYS},
@@ -308,6 +320,8 @@ static bool is_shown(const caucus_outcome *outcome, const struct column *column)
         if (column->when == IF_MESSAGES && !isnan(r.result->plan->guarantee.epsilon_messages))
             return true;
         if (column->when == IF_SEGMENTS && r.run->adversary.segments > 1)
+            return true;
+        if (column->when == IF_DEVICES && by_devices(&r))
             return true;
         if (column->when == IF_SEVERAL && !open && strcmp(other, NOT_APPLICABLE) != 0 && strcmp(first, other) != 0)
             return true;
@@ -397,10 +411,7 @@ static void print_stretch(FILE *out, const caucus_outcome *outcome) {
         if (fit_of(&r) != CAUCUS_BOUND_FIT_NONE || plan->bound_kind == CAUCUS_BOUND_NONE || !isfinite(plan->bound))
             continue;
         char what[128];
-        if (r.settings->pace == CAUCUS_PACE_OWN)
-            (void)snprintf(what, sizeof what, "1,000 losses, if every device sees exactly %s in every slot",
-                           caucus_words_whole(r.settings->most).text);
-        else if (caucus_plan_stretch_of(plan) == CAUCUS_STRETCH_CYCLE)
+        if (caucus_plan_stretch_of(plan) == CAUCUS_STRETCH_CYCLE)
             (void)snprintf(what, sizeof what, "each %s rounds between renewals",
                            caucus_words_whole(r.settings->renew).text);
         else
@@ -418,6 +429,7 @@ static void print_stretch(FILE *out, const caucus_outcome *outcome) {
 
 static void print_footer(FILE *out, const caucus_outcome *outcome) {
     bool probable = false, mean = false, empty = false, convex = false, one_range = true, segments = false;
+    bool devices = false;
     const caucus_settings *first = &outcome->result[0].plan->settings;
     for (size_t i = 0; i < outcome->count; i++) {
         row r = row_of(outcome, i);
@@ -428,6 +440,7 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
         empty = empty || (kind != CAUCUS_BOUND_NONE && vacuous(&r));
         convex = convex || r.settings->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX;
         segments = segments || r.run->adversary.segments > 1;
+        devices = devices || by_devices(&r);
         one_range = one_range && r.settings->lo == first->lo && r.settings->hi == first->hi;
     }
     fputs("\n  Regret against the best expert in hindsight", out);
@@ -436,7 +449,7 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
     fputs(".\n", out);
     if (first->pace == CAUCUS_PACE_OWN && outcome->result[0].done > 0)
         fprintf(out,
-                "  At their own pace: about %s losses of a device in %s phases; the best expert is that on all of "
+                "  At their own pace: about %s losses of a device in %s slots; the best expert is that on all of "
                 "them, each counting the same.\n",
                 caucus_words_about(caucus_run_mean_u64(&outcome->result[0], offsetof(caucus_trial_result, losses)) /
                                    first->clients)
@@ -454,6 +467,11 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
     print_stretch(out, outcome);
     if (segments)
         fputs("  of segments: regret against the best expert of each segment of the run.\n", out);
+    if (devices)
+        fprintf(out,
+                "  of devices: regret against the best expert%s on average over devices, each weighing the same in "
+                "every slot;\n  decisions follow that average, and what is proved is about it.\n",
+                segments ? " of each segment" : "");
     if (convex)
         fputs("  Losses are a convex function of the mixture: regret is against the best fixed mixture.\n", out);
 }

@@ -211,9 +211,10 @@ static size_t curve(const playing *s, size_t run, caucus_simulation_figure figur
     return count;
 }
 
-static bool is_bounded(const playing *s, size_t run) {
-    const caucus_plan *plan = s->result[run].plan;
-    return caucus_bound_holds(plan, &s->prepared.run[run].adversary) && isfinite(plan->bound);
+/* NAN where nothing is proved. */
+static double bound_of(const playing *s, size_t run) {
+    const caucus_played_bound played = caucus_bound_played(&s->result[run], &s->prepared.run[run].adversary);
+    return played.fit == CAUCUS_BOUND_FIT_HOLDS && isfinite(played.value) ? played.value : (double)NAN;
 }
 
 size_t caucus_simulation_count(const caucus_simulation *simulation, size_t run, caucus_simulation_figure figure) {
@@ -230,7 +231,7 @@ size_t caucus_simulation_count(const caucus_simulation *simulation, size_t run, 
     case CAUCUS_SIMULATION_CURVE_STD:
         return curve(simulation, run, figure, NULL);
     case CAUCUS_SIMULATION_BOUND:
-        return is_bounded(simulation, run) ? 1 : 0;
+        return isfinite(bound_of(simulation, run)) ? 1u : 0u;
     }
     return 0;
 }
@@ -252,7 +253,7 @@ caucus_status caucus_simulation_values(const caucus_simulation *simulation, size
     if (run >= simulation->begun || ret_count < count)
         return CAUCUS_E_RANGE;
     if (figure == CAUCUS_SIMULATION_BOUND && count > 0)
-        ret[0] = simulation->result[run].plan->bound;
+        ret[0] = bound_of(simulation, run);
     else if (figure >= CAUCUS_SIMULATION_CURVE_ROUND && figure <= CAUCUS_SIMULATION_CURVE_STD)
         (void)curve(simulation, run, figure, ret);
     else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unfinished.c: complete trials of a simulation that is not done, to the last bit. See out_dir.h.
  *
- *     caucus-unfinished,6
+ *     caucus-unfinished,7
  *     run,1,<hash of its settings>,<complete trials>
  *     <regret>,<switches>,...,<last look>             one line per trial; reals in hexadecimal, hence exact
  *     run,2,...
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define NAME "unfinished.csv"
-#define HEAD "caucus-unfinished,6"
+#define HEAD "caucus-unfinished,7"
 #define HASH_BYTES 16
 
 static void path_of(const char *directory, char *ret, size_t bytes) {
@@ -100,6 +100,7 @@ static void write_trial(FILE *out, const caucus_trial_result *t) {
             ",%" PRIu64,
             t->regret, t->regret_segments, t->switches, t->selections, t->scalars_up, t->scalars_down, t->bytes_up,
             t->bytes_down, t->clipped, t->nan, t->digest);
+    fprintf(out, ",%a,%a", t->regret_devices, t->bound);
     fprintf(out, ",%u,%u,%" PRIu64 ",%a,%" PRIu64, t->last, t->best, t->losses, t->loss, t->since);
     for (size_t k = 0; k < CAUCUS_CURVE_POINTS; k++)
         fprintf(out, ",%a", t->curve[k]);
@@ -188,8 +189,9 @@ static bool read_trial(const char *at, caucus_trial_result *t) {
                 take_whole(&at, &t->selections) && take_whole(&at, &t->scalars_up) &&
                 take_whole(&at, &t->scalars_down) && take_whole(&at, &t->bytes_up) && take_whole(&at, &t->bytes_down) &&
                 take_whole(&at, &t->clipped) && take_whole(&at, &t->nan) && take_whole(&at, &t->digest) &&
-                take_expert(&at, &t->last) && take_expert(&at, &t->best) && take_whole(&at, &t->losses) &&
-                take_real(&at, &t->loss) && take_whole(&at, &t->since);
+                take_real(&at, &t->regret_devices) && take_real(&at, &t->bound) && take_expert(&at, &t->last) &&
+                take_expert(&at, &t->best) && take_whole(&at, &t->losses) && take_real(&at, &t->loss) &&
+                take_whole(&at, &t->since);
     for (size_t k = 0; good && k < CAUCUS_CURVE_POINTS; k++)
         good = take_real(&at, &t->curve[k]);
     caucus_choices *c = &t->choices;

@@ -15,7 +15,7 @@ bool caucus_activity_takes(caucus_adversary_kind kind) {
     return kind == CAUCUS_ADVERSARY_GAUSSIAN || kind == CAUCUS_ADVERSARY_BERNOULLI ||
            kind == CAUCUS_ADVERSARY_REALIZABLE || kind == CAUCUS_ADVERSARY_HALVING ||
            kind == CAUCUS_ADVERSARY_CREEPING || kind == CAUCUS_ADVERSARY_CROSS_ENTROPY ||
-           kind == CAUCUS_ADVERSARY_SHIFTING;
+           kind == CAUCUS_ADVERSARY_SHIFTING || kind == CAUCUS_ADVERSARY_DRIFTING;
 }
 
 /* By inversion: the smallest n whose cumulative probability is above the uniform draw. */

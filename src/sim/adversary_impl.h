@@ -6,6 +6,7 @@
 
 #include "data/movielens.h"
 #include "data/npy.h"
+#include "sim/activity.h"
 #include "sim/adversary.h"
 #include "sim/fast_random.h"
 
@@ -84,8 +85,13 @@ bool caucus_adversary_draw_walk(caucus_adversary_trial *trial);
 /** A mean as a share of 2^32, at most 2^32 - 1: a loss whose mean is 1 is 0 with probability 2^-32. */
 uint32_t caucus_adversary_threshold(double mean);
 
+/** Rows between two changes of a mean that walks: one, or those of a slot. */
+static inline uint64_t caucus_adversary_step_rows(const caucus_adversary *adversary) {
+    return adversary->activity_mean > 0 ? CAUCUS_SLOT_ROWS : 1;
+}
+
 /** drifting: means of experts first_expert .. +count-1 (count <= CAUCUS_WALK_WIDTH) in rounds first .. first+rounds-1,
- *  one call of `row` a round, in order. */
+ *  one call of `row` a round, in order; at the devices' own pace rounds are slots. */
 #define CAUCUS_WALK_WIDTH 128u
 typedef void (*caucus_walk_row)(void *user, uint64_t round, const double *mean);
 void caucus_adversary_walk(const caucus_adversary_trial *trial, uint32_t first_expert, uint32_t count, uint64_t first,

@@ -99,26 +99,38 @@ static void fill_shifting(const trial_t *trial, uint32_t client, uint64_t first,
 typedef struct walking {
     caucus_fast_key key;
     uint32_t d, expert, count; /* experts expert .. expert+count-1 */
-    uint64_t first;            /* the round of row 0 of ret */
+    uint64_t first, end;       /* rows that are wanted; the first is row 0 of ret */
+    uint64_t step_rows;        /* rows of one mean */
     float offset[CAUCUS_WALK_WIDTH];
     float *ret;
 } walking;
 
-static void walk_row(void *user, uint64_t round, const double *mean) {
+static void walk_row(void *user, uint64_t step, const double *mean) {
     const walking *w = user;
     uint32_t threshold[CAUCUS_WALK_WIDTH];
     set_thresholds(mean, w->offset, w->count, threshold);
-    caucus_fast_bernoulli(w->key, round * w->d + w->expert, w->count, threshold,
-                          w->ret + (round - w->first) * w->d + w->expert);
+    uint64_t row = step * w->step_rows, end = row + w->step_rows;
+    row = row < w->first ? w->first : row;
+    end = end > w->end ? w->end : end;
+    for (; row < end; row++)
+        caucus_fast_bernoulli(w->key, row * w->d + w->expert, w->count, threshold,
+                              w->ret + (row - w->first) * w->d + w->expert);
 }
 
 static void fill_drifting(const trial_t *trial, uint32_t client, uint64_t first, uint64_t count, float *ret) {
     const uint32_t d = trial->adversary->experts;
-    walking w = {.key = caucus_adversary_client_key(trial, client), .d = d, .first = first, .ret = ret};
-    for (; w.expert < d; w.expert += w.count) {
+    const uint64_t rows = caucus_adversary_step_rows(trial->adversary), end = first + count;
+    walking w = {.key = caucus_adversary_client_key(trial, client),
+                 .d = d,
+                 .first = first,
+                 .end = end,
+                 .step_rows = rows,
+                 .ret = ret};
+    for (; count > 0 && w.expert < d; w.expert += w.count) {
         w.count = d - w.expert < CAUCUS_WALK_WIDTH ? d - w.expert : CAUCUS_WALK_WIDTH;
         draw_offsets(trial, w.key, w.expert, w.count, w.offset);
-        caucus_adversary_walk(trial, w.expert, w.count, first, count, walk_row, &w);
+        caucus_adversary_walk(trial, w.expert, w.count, first / rows, (end - 1) / rows - first / rows + 1, walk_row,
+                              &w);
     }
 }
 

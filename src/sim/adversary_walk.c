@@ -11,6 +11,8 @@
  * 2^(TOP-j) + k of a binary tree. From X(0) and X(2^TOP) = X(0) + drift*2^(TOP/2)*z, number expert, every X(t) follows
  * in TOP halvings and depends on t, the key and d alone, whatever T is.
  *
+ * At the devices' own pace a step of the walk is a slot, whose rows have one mean: read "slot" for "round" here.
+ *
  * A trial keeps a table of X at multiples of a stride, the smallest power of two with which it has at most TABLE_MAX
  * entries; from there a row costs two halvings on average. With stride 1 the table holds the means themselves. */
 #include "sim/adversary_impl.h"
@@ -84,9 +86,13 @@ static double reflect(const caucus_adversary *adversary, double position) {
     return lo + (at > width ? 2 * width - at : at);
 }
 
+static uint64_t steps_of(const caucus_adversary *adversary) {
+    return adversary->rounds / caucus_adversary_step_rows(adversary);
+}
+
 static uint32_t stride_bits(const caucus_adversary *adversary) {
     uint32_t bits = 0;
-    while (bits < TOP - 1 && (((adversary->rounds - 1) >> bits) + 2) * adversary->experts > TABLE_MAX)
+    while (bits < TOP - 1 && (((steps_of(adversary) - 1) >> bits) + 2) * adversary->experts > TABLE_MAX)
         bits++;
     return bits;
 }
@@ -108,7 +114,7 @@ static void keep_row(void *user, uint64_t round, const double *position) {
 bool caucus_adversary_draw_walk(caucus_adversary_trial *trial) {
     const caucus_adversary *adversary = trial->adversary;
     const uint32_t d = adversary->experts, bits = stride_bits(adversary);
-    const uint64_t points = ((adversary->rounds - 1) >> bits) + 2;
+    const uint64_t points = ((steps_of(adversary) - 1) >> bits) + 2;
     trial->means = malloc((size_t)points * d * sizeof *trial->means);
     if (trial->means == NULL)
         return false;

@@ -271,6 +271,16 @@ static double regret_segments_of(const caucus_trial_result *t, uint32_t k) {
     return t->regret_segments;
 }
 
+static double regret_devices_of(const caucus_trial_result *t, uint32_t k) {
+    (void)k;
+    return t->regret_devices;
+}
+
+static double bound_of(const caucus_trial_result *t, uint32_t k) {
+    (void)k;
+    return t->bound;
+}
+
 static double switches_of(const caucus_trial_result *t, uint32_t k) {
     (void)k;
     return (double)t->switches;
@@ -286,6 +296,14 @@ caucus_summary caucus_run_regret(const caucus_run_result *result) {
 
 caucus_summary caucus_run_regret_segments(const caucus_run_result *result) {
     return summarise(result, regret_segments_of, 0);
+}
+
+caucus_summary caucus_run_regret_devices(const caucus_run_result *result) {
+    return summarise(result, regret_devices_of, 0);
+}
+
+caucus_summary caucus_run_bound(const caucus_run_result *result) {
+    return summarise(result, bound_of, 0);
 }
 
 caucus_summary caucus_run_switches(const caucus_run_result *result) {

@@ -79,6 +79,9 @@ typedef struct caucus_summary {
 caucus_summary caucus_run_regret(const caucus_run_result *result);
 /* Regret against the best expert of every segment. */
 caucus_summary caucus_run_regret_segments(const caucus_run_result *result);
+/* At the devices' own pace: the same, each device weighing the same in every slot (slot_regret.h). */
+caucus_summary caucus_run_regret_devices(const caucus_run_result *result);
+caucus_summary caucus_run_bound(const caucus_run_result *result); /* there: of what was played */
 caucus_summary caucus_run_switches(const caucus_run_result *result);
 /* Means over trials of a traffic field: which = offsetof(caucus_trial_result, scalars_up) and the like. */
 double caucus_run_mean_u64(const caucus_run_result *result, size_t field_offset);

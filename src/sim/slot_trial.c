@@ -3,7 +3,9 @@
  *
  * Slot k of every device, one after the other: the losses before the slot's decision are played with the expert of the
  * slot before; then the items of slot k - 1 are counted and decided on; then the rest is played. All devices are
- * connected and in time here, so each has one item in every decision but the first, which has none to decide on. */
+ * connected and in time here, so each has one item in every decision but the first, which has none to decide on.
+ * What a device sees in a slot is added up when the slot is over for it; the rows that it played before the decision
+ * are made a second time for that, which is less than keeping sums of all devices. */
 #include "sim/slot_trial.h"
 
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 #include "num/int128.h"
 #include "num/vector.h"
 #include "sim/activity.h"
+#include "sim/slot_regret.h"
 
 #define BUFFER_FLOATS ((size_t)1 << 15)
 
@@ -26,9 +29,11 @@ typedef struct trial {
     uint64_t slots;
     caucus_coordinator *coordinator;
     caucus_partial *partial;
-    caucus_client **client;  /* [m] */
-    float *rows;             /* [ahead][d] */
-    uint64_t ahead;          /* rows made at once */
+    caucus_client **client; /* [m] */
+    float *rows;            /* [ahead][d] */
+    uint64_t ahead;         /* rows made at once */
+    int64_t *early, *late;  /* [d]: what one device has seen in one slot, before its decision and after it */
+    caucus_slot_regret *devices;
     int64_t *totals;         /* [d]: every loss of every client, grid units */
     int64_t *segment_totals; /* [d]: what they were when the segment began */
     uint64_t segment;
@@ -47,8 +52,11 @@ static void close_trial(trial *t) {
     caucus_coordinator_free(t->coordinator);
     caucus_adversary_trial_free(t->losses);
     free(t->rows);
+    free(t->early);
+    free(t->late);
     free(t->totals);
     free(t->segment_totals);
+    caucus_slot_regret_free(t->devices);
 }
 
 static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
@@ -58,10 +66,14 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
     caucus_status status = caucus_adversary_trial_new(t->adversary, number, &t->losses);
     t->totals = calloc(t->d, sizeof *t->totals);
     t->segment_totals = calloc(t->d, sizeof *t->segment_totals);
+    t->early = calloc(t->d, sizeof *t->early);
+    t->late = calloc(t->d, sizeof *t->late);
+    t->devices = caucus_slot_regret_new(t->plan);
     t->ahead = BUFFER_FLOATS / t->d > 0 ? BUFFER_FLOATS / t->d : 1;
     t->rows = malloc((size_t)t->ahead * t->d * sizeof *t->rows);
     t->client = calloc(t->m, sizeof *t->client);
-    if (status == CAUCUS_OK && !(t->totals && t->segment_totals && t->rows && t->client))
+    if (status == CAUCUS_OK &&
+        !(t->totals && t->segment_totals && t->early && t->late && t->devices && t->rows && t->client))
         status = CAUCUS_E_MEMORY;
     caucus_key_derive(&run, 0, &key);
     if (status == CAUCUS_OK)
@@ -78,17 +90,17 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
     return status;
 }
 
-/* Client i sees rows first .. first+count-1. */
-static void play_rows(trial *t, uint32_t i, uint64_t first, uint64_t count) {
+/* Client i sees rows first .. first+count-1, or has seen them (`again`). Their sums go to `sums`, unless NULL. */
+static void play_rows(trial *t, uint32_t i, uint64_t first, uint64_t count, bool again, int64_t *sums) {
     for (uint64_t done = 0; done < count;) {
         const uint64_t step = count - done < t->ahead ? count - done : t->ahead;
         caucus_adversary_fill(t->losses, i + 1, first + done, step, t->rows);
-        if (caucus_client_observe_f32(t->client[i], t->rows, step) != CAUCUS_OK)
+        if (!again && caucus_client_observe_f32(t->client[i], t->rows, step) != CAUCUS_OK)
             abort(); /* at its own pace it takes any number */
-        caucus_grid_add_rows_f32(&t->grid, t->totals, NULL, t->rows, t->d, step, &t->clips);
+        if (sums)
+            caucus_grid_add_rows_f32(&t->grid, sums, NULL, t->rows, t->d, step, &t->clips);
         done += step;
     }
-    t->result->losses += count;
 }
 
 static void announce(trial *t, uint64_t slot) {
@@ -145,22 +157,44 @@ static void end_segment(trial *t) {
     }
     t->best_of_segments += best;
     memcpy(t->segment_totals, t->totals, t->d * sizeof *t->totals);
+    caucus_slot_regret_segment(t->devices);
     t->segment++;
+}
+
+/* The slot is over for a client. */
+static void end_slot(trial *t, caucus_activity seen, uint32_t before) {
+    caucus_slot_regret_device(t->devices, &(caucus_slot_seen){.early = seen.early,
+                                                              .late = seen.late,
+                                                              .early_sums = t->early,
+                                                              .late_sums = t->late,
+                                                              .before = before,
+                                                              .now = t->expert});
+    for (uint32_t y = 0; y < t->d; y++)
+        t->totals[y] += t->early[y] + t->late[y];
+    memset(t->early, 0, t->d * sizeof *t->early);
+    memset(t->late, 0, t->d * sizeof *t->late);
+    t->result->losses += seen.early + seen.late;
 }
 
 static void play_slot(trial *t, uint64_t slot) {
     const uint64_t first = slot * CAUCUS_SLOT_ROWS;
+    const uint32_t before = t->expert;
     for (uint32_t i = 0; i < t->m; i++) {
         if (caucus_client_slot(t->client[i], slot + 1) != CAUCUS_OK)
             abort();
-        play_rows(t, i, first, caucus_activity_of(t->plan, t->losses, i + 1, slot).early);
+        play_rows(t, i, first, caucus_activity_of(t->plan, t->losses, i + 1, slot).early, false, NULL);
     }
-    if (slot > 0)
+    if (slot > 0) {
         decide(t, slot);
+        caucus_slot_regret_decided(t->devices);
+    }
     for (uint32_t i = 0; i < t->m; i++) {
         const caucus_activity seen = caucus_activity_of(t->plan, t->losses, i + 1, slot);
-        play_rows(t, i, first + seen.early, seen.late);
+        play_rows(t, i, first, seen.early, true, t->early);
+        play_rows(t, i, first + seen.early, seen.late, false, t->late);
+        end_slot(t, seen, before);
     }
+    caucus_slot_regret_slot(t->devices);
 }
 
 static caucus_status play(trial *t, const volatile int *stop) {
@@ -180,6 +214,7 @@ static caucus_status play(trial *t, const volatile int *stop) {
     const int64_t least = caucus_vector_min_i64(t->totals, t->d);
     r->regret = regret_over(t, least);
     r->regret_segments = regret_over(t, t->best_of_segments);
+    caucus_slot_regret_end(t->devices, r);
     r->last = t->expert;
     r->loss = (double)r->losses * t->plan->settings.lo / (double)t->m + regret_over(t, 0);
     while (t->totals[r->best] != least)

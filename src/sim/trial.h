@@ -21,6 +21,8 @@
 typedef struct caucus_trial_result {
     double regret;          /* per client, in the units of the losses */
     double regret_segments; /* the same against the best expert of each segment (adversary.h); convex: regret */
+    double regret_devices;  /* at the devices' own pace: the same, each device weighing the same (slot_regret.h) */
+    double bound;           /* there: what is proved for the counts of this trial; NAN: nothing */
     uint32_t last, best;    /* the expert in force at the end; the best in hindsight, UINT32_MAX of convex losses */
     uint64_t losses;        /* rows that clients saw, over all of them */
     uint64_t switches;      /* times the expert in force changed */

@@ -148,6 +148,31 @@ for n, r in enumerate(runs):
 assert runs[2]['regret']['values'] == runs[3]['regret']['values'] # only shifting changes its losses
 END
 then pass "segments"; else fail "segments"; fi
+# At their own pace: the best expert on average over devices beside the best on all losses, in JSON, CSV and the table,
+# against every adversary that changes; and what is proved of the counts that were seen.
+paced=("${c[@]}" --algorithm stoch --clients 30 --experts 4 --epsilon 5 --pace own --unit client-block --play 12
+    --activity 9,1 --trials 3 --means "0.1,0.5")
+simulate "${paced[@]}" --adversary "shifting,drifting" --segments 3 --spread 0,0.1 --drift 0.05 --format json \
+    >run.json 2>err
+simulate "${paced[@]}" --adversary "shifting,drifting" --segments 3 --spread 0,0.1 --drift 0.05 --format csv \
+    >run.csv 2>err
+simulate "${paced[@]}" --adversary shifting --segments 3 >out 2>err
+if grep -q 'of segments   of devices   proven' out && grep -q '^  of devices: .* on average over devices' out &&
+    $python - <<'END'
+import csv, json
+runs = json.load(open('run.json'))['runs']
+rows = list(csv.DictReader(open('run.csv')))
+assert [(r['adversary'], r['spread']) for r in runs] == [
+    ('shifting', 0), ('shifting', 0.1), ('drifting', 0), ('drifting', 0.1)]
+assert [r['bound'] is None for r in runs] == [False, True, True, True]
+assert runs[0]['regret']['devices']['mean'] < runs[0]['bound']['value']
+for n, r in enumerate(runs):
+    assert r['comparator'] == 'devices' and r['rounds'] == 12
+    here = [row for row in rows if int(row['run']) == n + 1]
+    assert [float(row['regret_devices']) for row in here] == r['regret']['devices']['values']
+    assert r['regret']['devices']['values'] != r['regret']['segments']['values']
+END
+then pass "regret of devices"; else fail "regret of devices"; fi
 simulate --trust nobody --algorithm stoch "${small[@]}" --format json >run.json 2>err
 if $python -c 'import json
 p = json.load(open("run.json"))["runs"][0]["privacy"]

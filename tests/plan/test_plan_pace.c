@@ -65,6 +65,30 @@ static void test_bound(void **state) {
     caucus_plan_free(sums);
 }
 
+/* The same for counts that are known: 64 losses of every device; rates whose 1/E(1/n) is 21.4. Nothing counted: the
+ * range. Votes: nothing is proved. */
+static void test_bound_of_counts(void **state) {
+    (void)state;
+    caucus_plan *means = plan_of(own(CAUCUS_UNIT_CLIENT_BLOCK)), *sums = plan_of(own(CAUCUS_UNIT_EVENT));
+    const caucus_stoch_counted of_means = {500, 500 / 64.0}, of_sums = {32000, 32000}, of_spread = {500, 500 / 21.4};
+    assert_true(fabs(caucus_bounds_stoch_counted(means, &of_means, 1) - (0.006842 + 0.010391)) < 2e-6);
+    assert_true(fabs(caucus_bounds_stoch_counted(sums, &of_sums, 1) - (0.006842 + 0.000162)) < 2e-6);
+    assert_true(fabs(caucus_bounds_stoch_counted(means, &of_spread, 1) - (0.01183 + 0.010391)) < 2e-6);
+    assert_true(caucus_bounds_stoch_counted(means, &(caucus_stoch_counted){0, 0}, 1) == 1);
+    caucus_plan_free(means);
+    caucus_plan_free(sums);
+    caucus_settings s = own(CAUCUS_UNIT_CLIENT_BLOCK);
+    s.trust = CAUCUS_TRUST_NOBODY;
+    caucus_plan *votes = plan_of(s);
+    assert_true(isnan(caucus_bounds_stoch_counted(votes, &of_means, 1)));
+    caucus_plan_free(votes);
+    s.message = CAUCUS_MESSAGE_KNORM;
+    caucus_plan *noisy = plan_of(s);
+    const double all_alike = caucus_bounds_stoch_counted(noisy, &of_means, 1);
+    assert_true(fabs(all_alike - noisy->stoch.phase[0].error) < 1e-9 * all_alike);
+    caucus_plan_free(noisy);
+}
+
 static void test_messages(void **state) {
     (void)state;
     caucus_settings s = own(CAUCUS_UNIT_CLIENT_BLOCK);
@@ -110,9 +134,8 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_phase_for_all),
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_one_phase_for_all), cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_bound_of_counts),   cmocka_unit_test(test_messages),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,8 +214,12 @@ static void convex_and_votes(void **state) {
     caucus_plan_free(plan);
 }
 
-/* Runs without an end: svt has a bound for any number of rounds, cycles of hedge add up; of the others nothing is
- * proved for what was played. */
+static caucus_played_bound played(const caucus_plan *plan, const caucus_adversary_settings *adversary) {
+    return caucus_bound_played(&(caucus_run_result){.plan = plan}, adversary);
+}
+
+/* Runs without an end: svt and stoch have a bound for any number of rounds, cycles of hedge add up; of cycles of svt
+ * nothing is proved for what was played. */
 static void without_an_end(void **state) {
     (void)state;
     caucus_adversary_settings a = {.kind = CAUCUS_ADVERSARY_REALIZABLE, .rounds = 4096};
@@ -223,18 +227,18 @@ static void without_an_end(void **state) {
     s.rounds = CAUCUS_ROUNDS_ENDLESS;
     s.nominal_rounds = a.rounds;
     caucus_plan *plan = plan_of(&s);
-    const caucus_played_bound nominal = caucus_bound_played(plan, &a); /* tests/plan/test_plan_nominal.c: its value */
+    const caucus_played_bound nominal = played(plan, &a); /* tests/plan/test_plan_nominal.c: its value */
     assert_int_equal(nominal.fit, CAUCUS_BOUND_FIT_HOLDS);
     assert_true(fabs(nominal.uncapped - plan->bound_uncapped) < 1e-3 && nominal.value == nominal.uncapped);
     a.rounds *= 8;
-    const caucus_played_bound more = caucus_bound_played(plan, &a);
+    const caucus_played_bound more = played(plan, &a);
     assert_true(more.uncapped > nominal.uncapped && more.uncapped < 1.5 * nominal.uncapped); /* as ln n */
     a.rounds = 1;
-    assert_true(caucus_bound_played(plan, &a).value == 1); /* vacuous */
+    assert_true(played(plan, &a).value == 1); /* vacuous */
     a.kind = CAUCUS_ADVERSARY_BERNOULLI;
-    assert_int_equal(caucus_bound_played(plan, &a).fit, CAUCUS_BOUND_FIT_FAILS);
+    assert_int_equal(played(plan, &a).fit, CAUCUS_BOUND_FIT_FAILS);
     a.kind = CAUCUS_ADVERSARY_LOSSES;
-    assert_int_equal(caucus_bound_played(plan, &a).fit, CAUCUS_BOUND_FIT_UNKNOWN);
+    assert_int_equal(played(plan, &a).fit, CAUCUS_BOUND_FIT_UNKNOWN);
     assert_int_equal(caucus_bound_fit_of(plan, &a), CAUCUS_BOUND_FIT_NONE); /* of the plan's own bound: unchanged */
     caucus_plan_free(plan);
 
@@ -243,29 +247,69 @@ static void without_an_end(void **state) {
     s.renew = 512;
     plan = plan_of(&s);
     a = (caucus_adversary_settings){.kind = CAUCUS_ADVERSARY_BERNOULLI, .rounds = 3 * 512 - 1};
-    assert_int_equal(caucus_bound_played(plan, &a).fit, CAUCUS_BOUND_FIT_HOLDS);
-    assert_true(fabs(caucus_bound_played(plan, &a).uncapped - 3 * plan->bound_uncapped) < 1e-9);
+    assert_int_equal(played(plan, &a).fit, CAUCUS_BOUND_FIT_HOLDS);
+    assert_true(fabs(played(plan, &a).uncapped - 3 * plan->bound_uncapped) < 1e-9);
     caucus_plan_free(plan);
 
     s.algorithm = CAUCUS_ALGORITHM_SVT; /* each cycle with its own probability */
     plan = plan_of(&s);
     a.kind = CAUCUS_ADVERSARY_REALIZABLE;
-    assert_int_equal(caucus_bound_played(plan, &a).fit, CAUCUS_BOUND_FIT_NONE);
+    assert_int_equal(played(plan, &a).fit, CAUCUS_BOUND_FIT_NONE);
     caucus_plan_free(plan);
 
     s = settings_of(CAUCUS_ALGORITHM_STOCH);
     s.rounds = CAUCUS_ROUNDS_ENDLESS;
     s.longest_phase = 16;
+    s.changes = 0.5;
     plan = plan_of(&s);
-    assert_int_equal(caucus_bound_played(plan, &a).fit, CAUCUS_BOUND_FIT_NONE);
+    a = (caucus_adversary_settings){.kind = CAUCUS_ADVERSARY_SHIFTING, .segments = 3, .rounds = 4000};
+    assert_int_equal(played(plan, &a).fit, CAUCUS_BOUND_FIT_HOLDS);
+    s.rounds = a.rounds; /* a plan that ends there and reckons with as many changes says the same */
+    caucus_plan *finite = plan_of(&s);
+    assert_true(fabs(played(plan, &a).uncapped - finite->bound_uncapped) < 1e-9);
+    caucus_plan_free(finite);
+    a.spread = 0.1;
+    assert_int_equal(played(plan, &a).fit, CAUCUS_BOUND_FIT_FAILS);
+    a = (caucus_adversary_settings){.kind = CAUCUS_ADVERSARY_BERNOULLI, .segments = 3, .rounds = 1};
+    assert_true(played(plan, &a).fit == CAUCUS_BOUND_FIT_HOLDS && played(plan, &a).value == 1); /* vacuous */
+    a.kind = CAUCUS_ADVERSARY_DRIFTING;
+    assert_int_equal(played(plan, &a).fit, CAUCUS_BOUND_FIT_FAILS);
+    a.kind = CAUCUS_ADVERSARY_LOSSES;
+    assert_int_equal(played(plan, &a).fit, CAUCUS_BOUND_FIT_UNKNOWN);
+    caucus_plan_free(plan);
+}
+
+/* At the devices' own pace: what the trials found for their counts, on average; where devices are alike. */
+static void own_pace(void **state) {
+    (void)state;
+    caucus_settings s = settings_of(CAUCUS_ALGORITHM_STOCH);
+    s.rounds = CAUCUS_ROUNDS_ENDLESS;
+    s.pace = CAUCUS_PACE_OWN;
+    caucus_plan *plan = plan_of(&s);
+    caucus_trial_result trial[2] = {{.bound = 3, .losses = 1000}, {.bound = 5, .losses = 1000}};
+    const caucus_run_result result = {.plan = plan, .trial = trial, .trials = 2, .done = 2};
+    caucus_adversary_settings a = {.kind = CAUCUS_ADVERSARY_SHIFTING, .segments = 9, .rounds = 9 * CAUCUS_SLOT_ROWS};
+    caucus_played_bound found = caucus_bound_played(&result, &a);
+    assert_true(found.fit == CAUCUS_BOUND_FIT_HOLDS && fabs(found.value - 4) < 1e-12);
+    trial[0].losses = trial[1].losses = 3 * plan->settings.clients; /* never more than all that could be lost */
+    assert_true(fabs(caucus_bound_played(&result, &a).value - 3) < 1e-12);
+    a.spread = 0.1;
+    assert_int_equal(caucus_bound_played(&result, &a).fit, CAUCUS_BOUND_FIT_FAILS);
+    trial[0].bound = (double)NAN; /* votes */
+    assert_int_equal(caucus_bound_played(&result, &a).fit, CAUCUS_BOUND_FIT_NONE);
     caucus_plan_free(plan);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(classes_are_true),    cmocka_unit_test(premises),
-                                       cmocka_unit_test(clients_that_differ), cmocka_unit_test(losses_that_shift),
-                                       cmocka_unit_test(without_an_end),      cmocka_unit_test(own_laws),
-                                       cmocka_unit_test(losses_within_lstar), cmocka_unit_test(convex_and_votes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(classes_are_true),
+                                       cmocka_unit_test(premises),
+                                       cmocka_unit_test(clients_that_differ),
+                                       cmocka_unit_test(losses_that_shift),
+                                       cmocka_unit_test(without_an_end),
+                                       cmocka_unit_test(own_pace),
+                                       cmocka_unit_test(own_laws),
+                                       cmocka_unit_test(losses_within_lstar),
+                                       cmocka_unit_test(convex_and_votes)};
     printf("seed %u\n", SEED);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

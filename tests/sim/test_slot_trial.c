@@ -137,11 +137,149 @@ static void test_grace_costs(void **state) {
     caucus_adversary_close(adversary);
 }
 
+/* What the watch hears, slot by slot. */
+typedef struct heard {
+    uint32_t expert[128];
+} heard;
+
+static void note(void *user, uint64_t slot, const caucus_announcement *a) {
+    ((heard *)user)->expert[slot] = a->expert;
+}
+
+/* Regret of devices, computed again in the plainest way: every device's mean loss in every slot in which it saw any,
+ * what was played against the best expert of each segment; and both regrets lie below what is proved of the counts. */
+static void test_devices_weigh_the_same(void **state) {
+    (void)state;
+    enum { CLIENTS = 60, SLOTS = 24, SEGMENTS = 3, D = 5, TRIALS = 4 };
+    caucus_adversary *adversary = shifting(CLIENTS, SLOTS, SEGMENTS, 3, 1.5); /* many see nothing, few a lot */
+    static float rows[CAUCUS_SLOT_ROWS * D];
+    for (int event = 0; event <= 1; event++) {
+        caucus_plan *plan =
+            own_plan(CAUCUS_TRUST_COORDINATOR, event ? CAUCUS_UNIT_EVENT : CAUCUS_UNIT_CLIENT_BLOCK, CLIENTS, 800);
+        double measured = 0, proved = 0;
+        for (uint32_t n = 0; n < TRIALS; n++) {
+            caucus_trial_result r;
+            heard h;
+            caucus_adversary_trial *trial = NULL;
+            assert_int_equal(caucus_trial_play(plan, adversary, 1, n, NULL, note, &h, &r), CAUCUS_OK);
+            assert_int_equal(caucus_adversary_trial_new(adversary, n, &trial), CAUCUS_OK);
+            double cost = 0, best = 0, pairs = 0, losses = 0;
+            for (uint64_t segment = 0; segment < SEGMENTS; segment++) {
+                double totals[D] = {0};
+                for (uint64_t k = segment * SLOTS / SEGMENTS; k < (segment + 1) * SLOTS / SEGMENTS; k++)
+                    for (uint32_t i = 1; i <= CLIENTS; i++) {
+                        const caucus_activity seen = caucus_activity_of(plan, trial, i, k);
+                        const uint64_t all = seen.early + seen.late;
+                        if (all == 0)
+                            continue;
+                        caucus_adversary_fill(trial, i, k * CAUCUS_SLOT_ROWS, all, rows);
+                        for (uint64_t row = 0; row < all; row++) {
+                            const uint32_t played = h.expert[row < seen.early && k > 0 ? k - 1 : k];
+                            cost += (double)rows[row * D + played] / (double)all;
+                            for (uint32_t y = 0; y < D; y++)
+                                totals[y] += (double)rows[row * D + y] / (double)all;
+                        }
+                        pairs++;
+                        losses += (double)all;
+                    }
+                double least = totals[0];
+                for (uint32_t y = 1; y < D; y++)
+                    least = fmin(least, totals[y]);
+                best += least;
+            }
+            assert_int_equal((uint64_t)losses, r.losses);
+            const double want = (cost - best) / pairs * losses / CLIENTS;
+            assert_true(fabs(r.regret_devices - want) < 1e-4 * (1 + fabs(want))); /* means are on the grid */
+            measured += event ? r.regret_segments : r.regret_devices;
+            proved += r.bound;
+            caucus_adversary_trial_free(trial);
+        }
+        printf("  %s: regret %.3f, proved %.3f\n", event ? "sums" : "means", measured / TRIALS, proved / TRIALS);
+        assert_true(measured > 0 && measured < proved);
+        caucus_plan_free(plan);
+    }
+    caucus_adversary_close(adversary);
+}
+
+/* Where all devices see 64 losses or so, of one distribution, the bound is near the plan's own B. */
+static void test_bound_of_what_was_played(void **state) {
+    (void)state;
+    enum { CLIENTS = 50, SLOTS = 64 };
+    caucus_adversary *adversary = shifting(CLIENTS, SLOTS, 1, 64, 0);
+    caucus_plan *plan = own_plan(CAUCUS_TRUST_COORDINATOR, CAUCUS_UNIT_CLIENT_BLOCK, CLIENTS, 0);
+    caucus_trial_result r;
+    assert_int_equal(caucus_trial_play(plan, adversary, 1, 0, NULL, NULL, NULL, &r), CAUCUS_OK);
+    const double n = (double)r.losses / CLIENTS, d = 5;
+    const double like = n / SLOTS + n * (1 - 1.0 / SLOTS) * plan->stoch.phase[0].error +
+                        sqrt(n * log(d) / (2 * CLIENTS)); /* the first slot; B; against the best realised */
+    printf("  bound %.3f, as of a plan %.3f\n", r.bound, like);
+    assert_true(fabs(r.bound / like - 1) < 0.02);
+    caucus_plan_free(plan);
+    plan = own_plan(CAUCUS_TRUST_NOBODY, CAUCUS_UNIT_CLIENT_BLOCK, CLIENTS, 0);
+    assert_int_equal(caucus_trial_play(plan, adversary, 1, 0, NULL, NULL, NULL, &r), CAUCUS_OK);
+    assert_true(isnan(r.bound)); /* votes */
+    caucus_plan_free(plan);
+    caucus_adversary_close(adversary);
+}
+
+/* drifting: a step of the walk is a slot. All rows of one have one mean, which is that of the same step in step. */
+static void test_drifting(void **state) {
+    (void)state;
+    enum { SLOTS = 40, D = 5 };
+    caucus_adversary *own = NULL, *together = NULL;
+    caucus_adversary_settings a = {.kind = CAUCUS_ADVERSARY_DRIFTING,
+                                   .seed = 5,
+                                   .clients = 600,
+                                   .experts = D,
+                                   .rounds = SLOTS * CAUCUS_SLOT_ROWS,
+                                   .has_means = true,
+                                   .mean_lo = 0.05,
+                                   .mean_hi = 0.95,
+                                   .drift = 0.2,
+                                   .activity_mean = 10};
+    assert_int_equal(caucus_adversary_open(&a, &own, NULL), CAUCUS_OK);
+    a.rounds = SLOTS, a.activity_mean = 0;
+    assert_int_equal(caucus_adversary_open(&a, &together, NULL), CAUCUS_OK);
+    caucus_adversary_trial *slots = NULL, *rounds = NULL;
+    assert_int_equal(caucus_adversary_trial_new(own, 2, &slots), CAUCUS_OK);
+    assert_int_equal(caucus_adversary_trial_new(together, 2, &rounds), CAUCUS_OK);
+    static float rows[CAUCUS_SLOT_ROWS * D], one[SLOTS * D];
+    double in_step[SLOTS][D] = {{0}};
+    for (uint32_t i = 1; i <= a.clients; i++) {
+        caucus_adversary_fill(rounds, i, 0, SLOTS, one);
+        for (size_t k = 0; k < (size_t)SLOTS * D; k++)
+            in_step[k / D][k % D] += (double)one[k] / a.clients;
+    }
+    for (uint64_t k = 0; k < SLOTS; k++) {
+        double half[2][D] = {{0}};
+        caucus_adversary_fill(slots, 1, k * CAUCUS_SLOT_ROWS, CAUCUS_SLOT_ROWS, rows);
+        for (size_t row = 0; row < CAUCUS_SLOT_ROWS; row++)
+            for (uint32_t y = 0; y < D; y++)
+                half[row >= CAUCUS_SLOT_ROWS / 2][y] += 2 * (double)rows[row * D + y] / CAUCUS_SLOT_ROWS;
+        for (uint32_t y = 0; y < D; y++) {
+            assert_true(fabs(half[0][y] - half[1][y]) < 5 * sqrt(0.5 / CAUCUS_SLOT_ROWS));
+            assert_true(fabs((half[0][y] + half[1][y]) / 2 - in_step[k][y]) < 5 * 0.5 / sqrt(a.clients) + 0.05);
+        }
+    }
+    float piece[3 * D]; /* rows in any order, over the edge of a slot */
+    caucus_adversary_fill(slots, 1, SLOTS * CAUCUS_SLOT_ROWS - 3, 3, piece);
+    assert_memory_equal(piece, rows + (CAUCUS_SLOT_ROWS - 3) * D, sizeof piece);
+    caucus_adversary_fill(slots, 1, (SLOTS - 1) * CAUCUS_SLOT_ROWS - 1, 3, piece);
+    assert_memory_equal(piece + D, rows, 2 * D * sizeof *piece);
+    caucus_adversary_trial_free(slots);
+    caucus_adversary_trial_free(rounds);
+    caucus_adversary_close(own);
+    caucus_adversary_close(together);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_activity),
         cmocka_unit_test(test_trials),
         cmocka_unit_test(test_grace_costs),
+        cmocka_unit_test(test_devices_weigh_the_same),
+        cmocka_unit_test(test_bound_of_what_was_played),
+        cmocka_unit_test(test_drifting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
