@@ -133,16 +133,26 @@ void caucus_coordinator_stop(caucus_coordinator *c) {
     caucus_coordinator_forget(c);
 }
 
+caucus_coordinator_tally caucus_coordinator_tally_of(const caucus_coordinator *c) {
+    return (caucus_coordinator_tally){c->selections, c->checks, c->since_serial, c->since_block};
+}
+
 caucus_status caucus_coordinator_new_stopped(const caucus_plan *plan, const caucus_key *key,
-                                             const caucus_announcement *last, caucus_coordinator **ret) {
+                                             const caucus_announcement *last, const caucus_coordinator_tally *tally,
+                                             caucus_coordinator **ret) {
     caucus_coordinator *c = NULL;
-    if (!caucus_announcement_stops(last) || last->expert >= plan->settings.experts)
+    if (!caucus_announcement_stops(last) || last->expert >= plan->settings.experts ||
+        tally->since_serial > last->serial || tally->since_block > last->block)
         return CAUCUS_E_FORMAT;
     caucus_status status = caucus_coordinator_new(plan, key, &c);
     if (status != CAUCUS_OK)
         return status;
     caucus_coordinator_stop(c);
     c->now = *last;
+    c->selections = tally->selections;
+    c->checks = tally->checks;
+    c->since_serial = tally->since_serial;
+    c->since_block = tally->since_block;
     *ret = c;
     return CAUCUS_OK;
 }
@@ -171,8 +181,13 @@ caucus_status caucus_coordinator_receive(caucus_coordinator *c, const caucus_rep
 caucus_status caucus_coordinator_decide(caucus_coordinator *c) {
     if (c->now.ask == CAUCUS_ASK_NOTHING)
         return CAUCUS_E_ORDER;
+    const uint32_t before = c->now.expert;
     close_step(c);
     c->ops->decide(c);
+    if (c->now.expert != before) {
+        c->since_serial = c->now.serial;
+        c->since_block = c->now.block;
+    }
     caucus_coordinator_aim(c);
     if (c->now.ask == CAUCUS_ASK_NOTHING)
         caucus_coordinator_forget(c);
@@ -183,18 +198,6 @@ bool caucus_block_asks(const caucus_plan *plan, const caucus_announcement *a) {
     const caucus_settings *s = &plan->settings;
     return a->block >= 1 && a->block <= (s->rounds - 1) / s->interval &&
            (a->ask == CAUCUS_ASK_SUMS || (a->ask == CAUCUS_ASK_COST && caucus_machine_ops_of(plan)->costs));
-}
-
-bool caucus_coordinator_note(const caucus_coordinator *c, const caucus_report *item) {
-    const size_t i = item->client - 1;
-    if (c->step_done) {
-        caucus_progress_put(c->step_done, i, c->now.serial + 1);
-        if (c->sums_next) /* at own pace */
-            caucus_progress_put(c->sums_next, i, item->block + 1);
-        return true;
-    }
-    caucus_progress_put(item->kind == CAUCUS_ASK_COST ? c->cost_next : c->sums_next, i, item->block + 1);
-    return c->now.ask == item->kind && item->block == c->now.block;
 }
 
 caucus_status caucus_coordinator_check_sums(const caucus_coordinator *c, const caucus_report *r) {

@@ -31,8 +31,9 @@ struct caucus_coordinator {
     uint32_t answered; /* clients that have answered `now` */
     uint64_t selections;
     uint64_t checks;
-    uint64_t renewals;    /* cycles that have ended; an epoch ends with a selection or with its cycle */
-    uint64_t cycle_first; /* selections that were made before this cycle */
+    uint64_t since_serial, since_block; /* of the announcement with which the expert in force came */
+    uint64_t renewals;                  /* cycles that have ended; an epoch ends with a selection or with its cycle */
+    uint64_t cycle_first;               /* selections that were made before this cycle */
 
     /* Blocks. */
     caucus_progress *cost_next; /* svt: the block whose cost client i has to send next: each counts once, in order */
@@ -109,7 +110,17 @@ caucus_report caucus_coordinator_item_asked(const caucus_coordinator *c, uint64_
 uint64_t caucus_coordinator_first_in_step(const caucus_coordinator *c);
 /* An item that was checked is counted: what comes next from its client. Returns: whether it answers the announcement in
  * force. */
-bool caucus_coordinator_note(const caucus_coordinator *c, const caucus_report *item);
+static inline bool caucus_coordinator_note(const caucus_coordinator *c, const caucus_report *r) {
+    const size_t i = r->client - 1;
+    if (c->step_done) {
+        caucus_progress_put(c->step_done, i, c->now.serial + 1);
+        if (c->sums_next) /* at own pace */
+            caucus_progress_put(c->sums_next, i, r->block + 1);
+        return true;
+    }
+    caucus_progress_put(r->kind == CAUCUS_ASK_COST ? c->cost_next : c->sums_next, i, r->block + 1);
+    return c->now.ask == r->kind && r->block == c->now.block;
+}
 
 /* Take what a partial holds beside its vectors and votes: answers, and numbers that are the family's (machine.h). */
 void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial *p);

@@ -17,18 +17,38 @@
 #include "algo/wipe.h"
 #include "num/little_endian.h"
 
-#define MAGIC 0x33436361u      /* "acC3"; "acC2" had 32-bit blocks, epochs and serials */
-#define ROOT_MAGIC 0x31526361u /* "acR1": in parts */
-#define LIST_MAX 4095u         /* from here on a bitmap is shorter */
+/* A state and a root from before they said since when their expert is in force are read as well: since now, then. */
+#define MAGIC 0x34436361u                                /* "acC4" */
+#define MAGIC_BEFORE 0x33436361u                         /* "acC3" */
+#define ROOT_MAGIC 0x32526361u                           /* "acR2": in parts */
+#define ROOT_BEFORE 0x31526361u                          /* "acR1" */
+#define END_MAGIC 0x31456361u                            /* "acE1": of a run that was ended for good */
+#define ANNOUNCEMENT_BYTES (40u + 4u * CAUCUS_SHORTLIST) /* in a state: announcement_pack.c */
+#define LIST_MAX 4095u                                   /* from here on a bitmap is shorter */
+
+/* READ: is this what an earlier version wrote? */
+static bool is_before(const caucus_pack *p) {
+    return p->mode == CAUCUS_PACK_READ && p->size >= 4 &&
+           caucus_le_get(p->from, 4) == (p->parts ? ROOT_BEFORE : MAGIC_BEFORE);
+}
 
 static void pack_fields(caucus_pack *p, caucus_coordinator *c) {
     const caucus_plan *plan = c->plan;
+    const bool before = is_before(p);
     size_t m = plan->settings.clients, d = plan->settings.experts;
-    caucus_pack_head(p, p->parts ? ROOT_MAGIC : MAGIC, (uint32_t)m, (uint32_t)d);
+    caucus_pack_head(p, p->parts ? (before ? ROOT_BEFORE : ROOT_MAGIC) : (before ? MAGIC_BEFORE : MAGIC), (uint32_t)m,
+                     (uint32_t)d);
     caucus_pack_announcement(p, plan, &c->now);
     caucus_pack_u32(p, &c->answered);
     caucus_pack_u64(p, &c->selections);
     caucus_pack_u64(p, &c->checks);
+    if (before) {
+        c->since_serial = c->now.serial;
+        c->since_block = c->now.block;
+    } else {
+        caucus_pack_u64(p, &c->since_serial);
+        caucus_pack_u64(p, &c->since_block);
+    }
     if (plan->settings.renew != 0) {
         caucus_pack_u64(p, &c->renewals);
         caucus_pack_u64(p, &c->cycle_first);
@@ -38,6 +58,50 @@ static void pack_fields(caucus_pack *p, caucus_coordinator *c) {
     if (c->ops->pack)
         c->ops->pack(p, c);
     caucus_pack_seal(p);
+}
+
+static void pack_tally(caucus_pack *p, caucus_coordinator_tally *tally, bool since) {
+    caucus_pack_u64(p, &tally->selections);
+    caucus_pack_u64(p, &tally->checks);
+    if (!since)
+        return;
+    caucus_pack_u64(p, &tally->since_serial);
+    caucus_pack_u64(p, &tally->since_block);
+}
+
+caucus_status caucus_coordinator_tally_save(const caucus_coordinator_tally *tally, caucus_piece *ret) {
+    caucus_coordinator_tally copy = *tally;
+    uint32_t magic = END_MAGIC;
+    if (!caucus_piece_resize(ret, 4 + sizeof copy + CAUCUS_PACK_HASH_BYTES))
+        return CAUCUS_E_MEMORY;
+    caucus_pack p = {.mode = CAUCUS_PACK_WRITE, .to = ret->bytes, .size = ret->size};
+    caucus_pack_u32(&p, &magic);
+    pack_tally(&p, &copy, true);
+    caucus_pack_seal(&p);
+    assert(!p.failed && p.used == ret->size);
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_coordinator_tally_read(const caucus_piece *root, const caucus_announcement *last,
+                                            caucus_coordinator_tally *ret) {
+    caucus_coordinator_tally tally = {.since_serial = last->serial, .since_block = last->block};
+    uint8_t skipped[8 + ANNOUNCEMENT_BYTES + 4]; /* sizes, announcement, answers */
+    caucus_pack p;
+    uint32_t magic = 0;
+    if (root->size > 0) { /* an end that an earlier version has kept says nothing */
+        if (!caucus_pack_init_read(&p, root->bytes, root->size))
+            return CAUCUS_E_FORMAT;
+        caucus_pack_u32(&p, &magic);
+        if (magic == ROOT_MAGIC || magic == ROOT_BEFORE)
+            caucus_pack_bytes(&p, skipped, sizeof skipped);
+        else if (magic != END_MAGIC)
+            return CAUCUS_E_FORMAT;
+        pack_tally(&p, &tally, magic != ROOT_BEFORE);
+        if (p.failed)
+            return CAUCUS_E_FORMAT;
+    }
+    *ret = tally;
+    return CAUCUS_OK;
 }
 
 size_t caucus_coordinator_state_bytes(const caucus_coordinator *c) {
@@ -59,8 +123,8 @@ caucus_status caucus_coordinator_save(const caucus_coordinator *c, uint8_t *ret,
 /* What the fields must be to one another; the plan's part in it was checked as they were read. */
 static bool is_sound(caucus_coordinator *c) {
     const caucus_plan *plan = c->plan;
-    if (c->answered > plan->settings.clients || c->cycle_first > c->selections ||
-        c->renewals > caucus_settings_cycles(&plan->settings) - 1)
+    if (c->answered > plan->settings.clients || c->since_serial > c->now.serial || c->since_block > c->now.block ||
+        c->cycle_first > c->selections || c->renewals > caucus_settings_cycles(&plan->settings) - 1)
         return false;
     /* There is a key as long as something can be drawn from it: zeros would be noise that everybody knows. */
     if ((sodium_is_zero(c->key.bytes, sizeof c->key.bytes) == 1) != (c->now.ask == CAUCUS_ASK_NOTHING))

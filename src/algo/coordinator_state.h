@@ -64,13 +64,34 @@ void caucus_coordinator_show(caucus_coordinator *coordinator);
 /** The first client from this one on that has not answered the announcement in force; clients + 1: there is none. */
 uint32_t caucus_coordinator_silent(const caucus_coordinator *coordinator, uint32_t client);
 
+/** Steps that were decided when this was announced: each has one, but the end of a run that was ended before its time
+ *  decides nothing. */
+static inline uint64_t caucus_announcement_steps(const caucus_announcement *announcement) {
+    return announcement->serial - (announcement->serial > 0 && caucus_announcement_stops(announcement) ? 1 : 0);
+}
+
+/* What is public of a run so far, beside its last announcement. */
+typedef struct caucus_coordinator_tally {
+    uint64_t selections, checks;
+    uint64_t since_serial, since_block; /* of the announcement with which the expert in force came */
+} caucus_coordinator_tally;
+caucus_coordinator_tally caucus_coordinator_tally_of(const caucus_coordinator *coordinator);
+
+/** Write it as the root of a run that was ended for good: magic "acE1", the four numbers, SHA-256 of these. It holds
+ *  nothing that a loss has a part in but what was announced. Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+caucus_status caucus_coordinator_tally_save(const caucus_coordinator_tally *tally, caucus_piece *ret) CAUCUS_MUST_CHECK;
+/** Read it from such a root, or from the root of a run that goes on, whatever its plan is; what an older root does not
+ *  say is what `last` says. Returns: CAUCUS_OK, CAUCUS_E_FORMAT. */
+caucus_status caucus_coordinator_tally_read(const caucus_piece *root, const caucus_announcement *last,
+                                            caucus_coordinator_tally *ret) CAUCUS_MUST_CHECK;
+
 /** End the run before its time, whatever is being asked: the last announcement (caucus_announcement_stops), and
  *  everything else is forgotten. */
 void caucus_coordinator_stop(caucus_coordinator *coordinator);
 /** A coordinator whose run was ended so; `last` is what it announced then.
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (`last` ends nothing, or is not of this plan), CAUCUS_E_MEMORY. */
 caucus_status caucus_coordinator_new_stopped(const caucus_plan *plan, const caucus_key *key,
-                                             const caucus_announcement *last,
+                                             const caucus_announcement *last, const caucus_coordinator_tally *tally,
                                              caucus_coordinator **ret) CAUCUS_MUST_CHECK;
 
 #endif

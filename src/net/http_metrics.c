@@ -67,7 +67,7 @@ static void put_run(const caucus_view *view, FILE *to) {
     gauge(to, "clients_answered", s->answered, "Clients that have answered the step in hand.");
     gauge(to, "step_open_seconds", s->seconds_in_step, "Seconds since the step in hand was opened.");
     gauge(to, "step_deadline_seconds", s->deadline_seconds,
-          "Seconds a step stays open; 0 = until everybody has answered.");
+          "Seconds a step stays open; 0 = until everybody has answered, or at own pace by the clock.");
     gauge(to, "step_overdue", caucus_view_overdue(view), "1 if the step is open past its deadline: no quorum.");
     gauge(to, "uptime_seconds", s->uptime_seconds, "Seconds since this process started.");
 }

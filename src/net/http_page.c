@@ -308,15 +308,16 @@ static void put_over(const caucus_view *view, FILE *to) {
     put_committing(view, to);
     if (!view->status.finished || now == NULL)
         return;
-    (void)fputs("<p class=\"done\"><strong>Expert ", to);
+    const bool stopped = caucus_announcement_stops(&view->status.now);
+    (void)fprintf(to, "<p class=\"done\"><strong>%sxpert ", stopped ? "This run was ended for good; e" : "E");
     caucus_html_put(to, caucus_plan_expert_words(view->plan, now->expert).text);
-    (void)fputs(" stays in force.</strong> Nothing more is asked of anybody.</p>", to);
+    (void)fprintf(to, " %s in force.</strong> Nothing more is asked of anybody.</p>", stopped ? "was" : "stays");
 }
 
 /* Blocks that are over. Phases double, so that their number says little of how far a run is. */
 static uint64_t blocks_done(const caucus_view *view) {
     const caucus_server_status *s = &view->status;
-    if (s->finished)
+    if (caucus_view_whole(view))
         return caucus_view_blocks(view);
     return s->started && s->now.block > 0 ? s->now.block - 1 : 0;
 }
@@ -329,7 +330,8 @@ static void put_progress(const caucus_view *view, FILE *to) {
         (void)fprintf(to, "Waiting: %u of %u clients are here", s->present, s->clients);
     } else if (caucus_plan_is_endless(view->plan)) {
         caucus_put_thousands(to, done);
-        (void)fprintf(to, " %s%s done; this run has no end", word, done == 1 ? "" : "s");
+        (void)fprintf(to, " %s%s done; this run has %s", word, done == 1 ? "" : "s",
+                      s->finished ? "been ended" : "no end");
     } else {
         caucus_put_thousands(to, done);
         (void)fputs(" of ", to);

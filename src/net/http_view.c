@@ -89,9 +89,12 @@ static void extend(caucus_view *view, const caucus_announcement *announcement, d
         view->stretches--;
         view->left_off++;
     }
+    const caucus_server_status *s = &view->status;
+    /* The first that is known of a run without an end may have been in force for long. */
+    const bool longer = view->stretches == 0 && s->since_serial < announcement->serial;
     caucus_stretch *last = &view->stretch[view->stretches++];
-    last->serial = announcement->serial;
-    last->block = announcement->block;
+    last->serial = longer ? s->since_serial : announcement->serial;
+    last->block = longer ? s->since_block : announcement->block;
     last->expert = announcement->expert;
     last->seen_at = came;
 }
@@ -195,7 +198,12 @@ bool caucus_view_overdue(const caucus_view *view) {
 
 /* Every announcement is one commit, the first one included. */
 bool caucus_view_resumed(const caucus_view *view) {
-    return view->status.commits <= view->status.steps_decided;
+    return view->status.commits <= view->status.now.serial;
+}
+
+bool caucus_view_whole(const caucus_view *view) {
+    return view->status.finished && !caucus_plan_is_endless(view->plan) &&
+           !caucus_announcement_stops(&view->status.now);
 }
 
 const caucus_stretch *caucus_view_now(const caucus_view *view) {

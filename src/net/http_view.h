@@ -80,6 +80,7 @@ bool caucus_view_refresh(caucus_view *view, uint32_t wait_ms);
 const char *caucus_view_state(const caucus_view *view);      /* "waiting", "running", "finished" */
 const char *caucus_view_ask(const caucus_view *view);        /* what the step in hand asks for, for people */
 const char *caucus_view_block_word(const caucus_view *view); /* "block" or "phase" */
+bool caucus_view_whole(const caucus_view *view);             /* the run was played to the end that its plan has */
 uint64_t caucus_view_blocks(const caucus_view *view);        /* of the whole run */
 /** The step has been open for more than its deadline allows: too few have answered to decide it. */
 bool caucus_view_overdue(const caucus_view *view);

@@ -404,8 +404,8 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     uint64_t committed = atomic_load_explicit(&s->committed, memory_order_acquire);
     ret->now = caucus_history_get(&s->history, committed - 1);
     ret->answered = ret->now.ask == CAUCUS_ASK_NOTHING ? 0 : atomic_load(&s->answered);
-    ret->selections = s->shown.selections;
-    ret->checks = s->shown.checks;
+    ret->selections = s->shown.tally.selections;
+    ret->checks = s->shown.tally.checks;
     ret->looks = s->shown.looks;
     memcpy(ret->look, s->shown.look, s->shown.looks * sizeof ret->look[0]);
     ret->epsilon_spent = s->shown.epsilon_spent;
@@ -416,7 +416,9 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     ret->term = atomic_load(&s->term);
     ret->unknown_outcomes = atomic_load(&s->unknown_outcomes);
     ret->seconds_in_step = tenths_between(s->step_ns, now_ns);
-    ret->steps_decided = ret->now.serial;
+    ret->since_serial = s->shown.tally.since_serial;
+    ret->since_block = s->shown.tally.since_block;
+    ret->steps_decided = caucus_announcement_steps(&ret->now);
     caucus_waits_status(s, ret);
     if (s->relays)
         caucus_hub_get_status(s->relays, &ret->relays, ret->relay, CAUCUS_RELAYS_LISTED);

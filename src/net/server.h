@@ -93,6 +93,7 @@ typedef struct caucus_server_status {
     bool started, finished, seeded;
     caucus_announcement now;
     uint64_t selections, selections_allowed, checks, steps_decided, blocks; /* blocks: or phases */
+    uint64_t since_serial, since_block; /* of the announcement with which the expert in force came */
     double epsilon_choices, epsilon_messages, delta, epsilon_spent; /* guarantee of the plan; spent so far on choices */
     double epsilon_device;   /* what the larger of the two comes to for everything one client contributes */
     double epsilon_reserved; /* what this run counts with, from its first release to the end and after it */

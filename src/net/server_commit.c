@@ -71,7 +71,7 @@ static caucus_status commit_start(caucus_server *s, void *user, caucus_error *re
 
 static caucus_status commit_stop(caucus_server *s, void *user, caucus_error *ret_error) {
     const caucus_commit *c = user;
-    return caucus_store_stop(s->store, &c->announcement, ret_error);
+    return caucus_store_stop(s->store, &c->announcement, &c->tally, ret_error);
 }
 
 static void forget_lines(caucus_commit *c) {
@@ -127,6 +127,7 @@ caucus_status caucus_commit_begin(caucus_server *s, caucus_commit_what what, siz
         return caucus_fail(ret_error, status, "state", "%s", caucus_status_text(status));
     }
     c->announcement = *caucus_coordinator_announcement(s->machine);
+    c->tally = caucus_coordinator_tally_of(s->machine);
     c->since_ns = caucus_clock_ns();
     s->shown.commits = caucus_store_commits(s->store); /* what a page shows meanwhile */
     s->shown.commit_ns = s->commit_ns;

@@ -105,6 +105,7 @@ typedef struct caucus_commit {
     uint64_t since_ns;
     _Atomic uint64_t since_shown_ns; /* the same for who holds no lock; 0: there is none */
     caucus_announcement announcement;
+    caucus_coordinator_tally tally;
     char (*text)[CAUCUS_LEDGER_LINE_BYTES]; /* [lines] */
     const char **line;                      /* [lines] */
     size_t lines;
@@ -154,7 +155,8 @@ struct caucus_server {
     bool wipe_failed; /* and that was logged */
     uint64_t step_ns; /* when the step in hand was opened */
     struct {          /* of the last commit: what the machine holds beyond it is not public if a commit has failed */
-        uint64_t selections, checks, commits, commit_ns;
+        caucus_coordinator_tally tally;
+        uint64_t commits, commit_ns;
         double epsilon_spent;
         uint32_t looks;
         caucus_look look[CAUCUS_LOOKS];
@@ -346,7 +348,8 @@ void caucus_waits_status(const caucus_server *server, caucus_server_status *ret)
  *  and in the history; it is the caller's to commit and to publish. */
 caucus_status caucus_stop_prepare(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** A state whose run was ended: refused, unless the coordinator is to stay and tell those who were away. */
-caucus_status caucus_stop_restore(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+caucus_status caucus_stop_restore(caucus_server *server, const caucus_store_state *state,
+                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Loop 0, once a second: is the run to be ended? */
 void caucus_stop_turn(caucus_loop *loop);
 

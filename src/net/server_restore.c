@@ -120,7 +120,7 @@ caucus_status caucus_step_restore(caucus_server *s, bool *ret_restored, caucus_e
     status = caucus_store_load(s->store, &state, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_store_last(s->store) && caucus_announcement_stops(caucus_store_last(s->store))
-                     ? caucus_stop_restore(s, ret_error)
+                     ? caucus_stop_restore(s, &state, ret_error)
                  : state.root.size == 0 ? begin(s, ret_error)
                                         : restore(s, &state, ret_error);
     *ret_restored = state.root.size != 0;

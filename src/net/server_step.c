@@ -60,8 +60,7 @@ static void publish(caucus_server *s) {
         answered += s->loop[i] ? caucus_partial_answered(s->loop[i]->partial) : 0;
     caucus_coordinator_show(s->machine);
     caucus_ledger_totals totals = caucus_ledger_totals_of(s->ledger);
-    s->shown.selections = caucus_coordinator_selections(s->machine);
-    s->shown.checks = caucus_coordinator_checks(s->machine);
+    s->shown.tally = caucus_coordinator_tally_of(s->machine);
     s->shown.looks = caucus_look_all(s->machine, s->shown.look, CAUCUS_LOOKS);
     s->shown.epsilon_spent = totals.released_choices;
     s->held_ns = 0;
@@ -124,7 +123,7 @@ static void finish(caucus_server *s) {
     caucus_server_log(s, 1,
                       "this run was over after step %" PRIu64 ", expert %s stays in force: nothing more is asked or "
                       "released; answering clients that have not heard of it, %s",
-                      last->serial, expert.text, until);
+                      caucus_announcement_steps(last), expert.text, until);
 }
 
 void caucus_step_hold_loops(caucus_server *s) {

@@ -36,16 +36,19 @@ static void read_announcement(void *user, const caucus_announcement *a) {
     r->good = r->good && caucus_history_add(&r->server->history, a);
 }
 
-caucus_status caucus_stop_restore(caucus_server *s, caucus_error *ret_error) {
+caucus_status caucus_stop_restore(caucus_server *s, const caucus_store_state *state, caucus_error *ret_error) {
     const caucus_announcement *last = caucus_store_last(s->store);
+    caucus_coordinator_tally tally = {0};
     if (!s->set.stay)
         return caucus_fail_hint(
             ret_error,
             caucus_fail(ret_error, CAUCUS_E_OVER, "state",
                         "%.100s: this run was ended for good after step %" PRIu64 " (caucus stop)", s->set.state_dir,
-                        last->serial),
+                        caucus_announcement_steps(last)),
             "a new run needs a new 'state' and its own budget; 'stay' only tells clients that were away");
-    caucus_status status = caucus_coordinator_new_stopped(s->set.plan, &s->set.key, last, &s->machine);
+    caucus_status status = caucus_coordinator_tally_read(&state->root, last, &tally);
+    if (status == CAUCUS_OK)
+        status = caucus_coordinator_new_stopped(s->set.plan, &s->set.key, last, &tally, &s->machine);
     if (status != CAUCUS_OK)
         return caucus_fail(ret_error, status, "state", "%s", caucus_status_text(status));
     caucus_ledger_free(s->ledger); /* that of a new state */

@@ -47,6 +47,8 @@ static const char *unit_of(const caucus_settings *s) {
         return "loss";
     if (s->unit == CAUCUS_UNIT_CLIENT)
         return "client and the whole run";
+    if (s->pace == CAUCUS_PACE_OWN)
+        return "slot of a client";
     return caucus_family_ops(caucus_algorithm_family(s->algorithm))->phases ? "phase of a client" : "block of a client";
 }
 

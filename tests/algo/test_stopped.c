@@ -91,21 +91,69 @@ static void test_coordinator_of_an_ended_run(void **state) {
         caucus_key_from_seed(9, &key);
         caucus_coordinator *ended = NULL;
         caucus_announcement last = {.serial = 12, .expert = 2, .block = 5, .leaf = CAUCUS_LEAF_STOPPED};
-        assert_int_equal(caucus_coordinator_new_stopped(f.plan, &key, &last, &ended), CAUCUS_OK);
+        caucus_coordinator_tally tally = {.selections = 4, .checks = 11, .since_serial = 7, .since_block = 3};
+        assert_int_equal(caucus_coordinator_new_stopped(f.plan, &key, &last, &tally, &ended), CAUCUS_OK);
         assert_memory_equal(caucus_coordinator_announcement(ended), &last, sizeof last);
+        const caucus_coordinator_tally got = caucus_coordinator_tally_of(ended);
+        assert_memory_equal(&got, &tally, sizeof got);
+        assert_int_equal(caucus_announcement_steps(&last), 11);
         assert_int_equal(caucus_coordinator_decide(ended), CAUCUS_E_ORDER);
         caucus_coordinator_free(ended);
+        tally.since_serial = 13; /* after the end */
+        assert_int_equal(caucus_coordinator_new_stopped(f.plan, &key, &last, &tally, &ended), CAUCUS_E_FORMAT);
+        tally.since_serial = 0, tally.since_block = 0;
         last.leaf = 0;
-        assert_int_equal(caucus_coordinator_new_stopped(f.plan, &key, &last, &ended), CAUCUS_E_FORMAT);
+        assert_int_equal(caucus_announcement_steps(&last), 12);
+        assert_int_equal(caucus_coordinator_new_stopped(f.plan, &key, &last, &tally, &ended), CAUCUS_E_FORMAT);
         last = (caucus_announcement){.expert = 3, .leaf = CAUCUS_LEAF_STOPPED};
-        assert_int_equal(caucus_coordinator_new_stopped(f.plan, &key, &last, &ended), CAUCUS_E_FORMAT);
+        assert_int_equal(caucus_coordinator_new_stopped(f.plan, &key, &last, &tally, &ended), CAUCUS_E_FORMAT);
+        federation_close(&f);
+    }
+}
+
+/* The figures of a run come out of the root of its state without its plan, and out of the root of its end; what is
+ * neither is refused. */
+static void test_tally(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ALGORITHMS; i++) {
+        federation f;
+        caucus_settings s = settings_of(algorithms[i]);
+        federation_open(&f, &s, 7);
+        const double loss[3] = {1, 0.5, 0};
+        for (int round = 0; round < 9; round++) {
+            for (uint32_t k = 0; k < f.m; k++)
+                assert_int_equal(caucus_client_observe(f.client[k], loss, 1), CAUCUS_OK);
+            federation_talk(&f);
+        }
+        caucus_piece root = {0}, chunk = {0}, end = {0};
+        assert_int_equal(caucus_coordinator_save_parts(f.coordinator, &root, &chunk), CAUCUS_OK);
+        const caucus_announcement *now = caucus_coordinator_announcement(f.coordinator);
+        const caucus_coordinator_tally want = caucus_coordinator_tally_of(f.coordinator);
+        caucus_coordinator_tally got = {0};
+        assert_true(now->serial > 1 && want.since_serial <= now->serial && want.since_block <= now->block);
+        assert_int_equal(want.selections, caucus_coordinator_selections(f.coordinator));
+        assert_int_equal(caucus_coordinator_tally_read(&root, now, &got), CAUCUS_OK);
+        assert_memory_equal(&got, &want, sizeof got);
+        assert_int_equal(caucus_coordinator_tally_save(&want, &end), CAUCUS_OK);
+        assert_true(end.size < root.size);
+        memset(&got, 0, sizeof got);
+        assert_int_equal(caucus_coordinator_tally_read(&end, now, &got), CAUCUS_OK);
+        assert_memory_equal(&got, &want, sizeof got);
+        end.bytes[5] ^= 1;
+        assert_int_equal(caucus_coordinator_tally_read(&end, now, &got), CAUCUS_E_FORMAT);
+        const caucus_piece none = {.bytes = end.bytes}; /* as an earlier version has left it */
+        assert_int_equal(caucus_coordinator_tally_read(&none, now, &got), CAUCUS_OK);
+        assert_true(got.selections == 0 && got.since_serial == now->serial);
+        caucus_piece_free(&root);
+        caucus_piece_free(&chunk);
+        caucus_piece_free(&end);
         federation_close(&f);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_is_heard_anywhere),
-                                       cmocka_unit_test(test_only_with_the_word),
-                                       cmocka_unit_test(test_coordinator_of_an_ended_run)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_is_heard_anywhere), cmocka_unit_test(test_only_with_the_word),
+        cmocka_unit_test(test_coordinator_of_an_ended_run), cmocka_unit_test(test_tally)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

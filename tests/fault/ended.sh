@@ -22,7 +22,8 @@ db = sqlite3.connect(sys.argv[1])
 (root,) = db.execute("SELECT root FROM run").fetchone()
 parts = [bytes for (bytes,) in db.execute("SELECT bytes FROM chunk")]
 ask, leaf = db.execute("SELECT ask, leaf FROM announcement ORDER BY serial DESC LIMIT 1").fetchone()
-if root or any(parts) or (ask, leaf) != (0, 1):
+# Four public numbers and a hash are left: no sum and no key has room in them.
+if len(root) != 68 or root[:4] != b"acE1" or any(parts) or (ask, leaf) != (0, 1):
     sys.exit(f"root of {len(root)} bytes, parts of {[len(p) for p in parts]}, last announcement asks {ask}, {leaf}")
 PY
 }
@@ -53,6 +54,9 @@ done
 kill -TERM "$server" 2>/dev/null || true # it waits for client 3, which is away
 ended "$server" "live: the coordinator" 0
 [ "$(field finished "$work/live.out")" = true ] || bad "live: $(cat "$work/live.out")"
+figures() { for key in steps_decided selections checks expert; do field $key "$work/live.out"; done; }
+at_end=$(figures)
+[ "$(head -n 1 <<<"$at_end")" = 1 ] || bad "live: one step was decided, and not: $(cat "$work/live.out")"
 end_feed 1 2
 is_forgotten live || bad "live: something is left"
 is_refused live
@@ -65,6 +69,7 @@ says "$work/live.3.2.err" "the run was ended for good" || bad "away: $(cat "$wor
 stopped 0 --state "$work/live" # nothing to do, also while it stays
 kill -TERM "$server"
 ended "$server" "live: --stay" 0
+[ "$(figures)" = "$at_end" ] || bad "live: what was done is not known any more: $(cat "$work/live.out")"
 end_feed 3
 # A client that comes again after that knows it without a coordinator.
 code=0

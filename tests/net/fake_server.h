@@ -16,7 +16,7 @@ struct caucus_server {
     pthread_mutex_t lock;
     caucus_server_status status;
     caucus_announcement history[FAKE_ANNOUNCEMENTS];
-    uint32_t announced;
+    uint32_t announced, from; /* the first that is not forgotten */
     uint8_t presence[FAKE_CLIENTS];
     bool busy; /* a decision is being committed, and the disk does not answer */
 };
@@ -35,8 +35,7 @@ bool caucus_server_try_status(caucus_server *server, uint32_t wait_ms, caucus_se
 }
 
 uint64_t caucus_server_history_from(caucus_server *server) {
-    (void)server;
-    return 0;
+    return server->from;
 }
 
 uint64_t caucus_server_history(caucus_server *server, uint64_t first, caucus_announcement *ret, uint32_t room) {

@@ -16,12 +16,11 @@
 static caucus_server server = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static const uint8_t hash[32];
 
-static void begin_named(caucus_view *view, caucus_algorithm algorithm, uint32_t clients, const char *names,
-                        caucus_plan **ret_plan) {
-    caucus_settings settings = testing_settings(algorithm, CAUCUS_TRUST_COORDINATOR, clients, 100, 512, 10);
-    settings.names = names;
+static void begin_with(caucus_view *view, const caucus_settings *settings, caucus_plan **ret_plan) {
+    const uint32_t clients = settings->clients;
     caucus_error error = {0};
-    assert_int_equal(caucus_plan_new(&settings, ret_plan, &error), CAUCUS_OK);
+    if (caucus_plan_new(settings, ret_plan, &error) != CAUCUS_OK)
+        fail_msg("%s: %s", error.field, error.text);
     memset(&server, 0, sizeof server);
     pthread_mutex_init(&server.lock, NULL);
     server.status = (caucus_server_status){.clients = clients,
@@ -39,6 +38,13 @@ static void begin_named(caucus_view *view, caucus_algorithm algorithm, uint32_t 
     memset(server.presence, CAUCUS_VIEW_HERE, clients);
     const caucus_http_settings pages = {.plan = *ret_plan, .plan_hash = hash};
     assert_int_equal(caucus_view_open(view, &server, &pages), CAUCUS_OK);
+}
+
+static void begin_named(caucus_view *view, caucus_algorithm algorithm, uint32_t clients, const char *names,
+                        caucus_plan **ret_plan) {
+    caucus_settings settings = testing_settings(algorithm, CAUCUS_TRUST_COORDINATOR, clients, 100, 512, 10);
+    settings.names = names;
+    begin_with(view, &settings, ret_plan);
 }
 
 static void begin(caucus_view *view, caucus_algorithm algorithm, uint32_t clients, caucus_plan **ret_plan) {
@@ -419,6 +425,75 @@ static void a_run_that_is_over_took_its_time(void **state) {
     end(&view, plan);
 }
 
+static void has_not(const char *text, const char *part) {
+    if (strstr(text, part))
+        fail_msg("'%s' is in: %s", part, text);
+}
+
+/* A run without an end that was ended: as many phases as were played, and not all that there could be; nothing is
+ * still to come. What was forgotten of its history is known from the state: since when its expert is in force. */
+static void a_run_that_was_ended(void **state) {
+    (void)state;
+    for (int endless = 0; endless <= 1; endless++) {
+        caucus_settings settings =
+            testing_settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, 3, 100, endless ? 0 : 512, 10);
+        if (endless) {
+            settings.rounds = CAUCUS_ROUNDS_ENDLESS;
+            settings.longest_phase = 16;
+        }
+        caucus_view view;
+        caucus_plan *plan = NULL;
+        begin_with(&view, &settings, &plan);
+        for (uint32_t p = 1; p <= 6; p++)
+            fake_announce(&server, p < 3 ? 1 : 7, p + 1, CAUCUS_ASK_LEAF);
+        server.from = endless ? 5 : 0; /* of an endless run the latest alone is kept */
+        server.status.now.ask = CAUCUS_ASK_NOTHING;
+        server.status.now.leaf = CAUCUS_LEAF_STOPPED;
+        server.status.finished = true;
+        server.status.since_serial = 2;
+        server.status.since_block = 4;
+        server.status.deadline_seconds = 0;
+        assert_true(caucus_view_refresh(&view, 0));
+        const caucus_stretch *now = caucus_view_now(&view);
+        assert_int_equal(now->serial, 2);
+        assert_int_equal(now->block, 4);
+        char *text = written(&view, caucus_view_page);
+        has(text, endless ? "6 phases done; this run has been ended" : "6 of 10 phases done");
+        has(text, "This run was ended for good; expert 7 was in force.");
+        has(text, "since phase 4 (announcement 2)");
+        has(text, "<span>phase 7");
+        has_not(text, "4,611,686");
+        has_not(text, "4611686");
+        free(text);
+        text = written(&view, caucus_view_metrics);
+        has_not(text, "4611686");
+        free(text);
+        end(&view, plan);
+    }
+}
+
+/* At own pace the clock decides, and not the answers; a record is a slot. */
+static void own_pace_is_decided_by_the_clock(void **state) {
+    (void)state;
+    caucus_settings settings =
+        testing_settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, 3, 100, CAUCUS_ROUNDS_ENDLESS, 10);
+    settings.pace = CAUCUS_PACE_OWN;
+    settings.unit = CAUCUS_UNIT_CLIENT_BLOCK;
+    settings.phase_time = 86400;
+    caucus_view view;
+    caucus_plan *plan = NULL;
+    begin_with(&view, &settings, &plan);
+    server.status.deadline_seconds = 0;
+    fake_announce(&server, 1, 2, CAUCUS_ASK_LEAF);
+    assert_true(caucus_view_refresh(&view, 0));
+    char *text = written(&view, caucus_view_page);
+    has(text, "Decided by the clock: 1 h 30 min after the end of each slot of 1 d 0 h, on whatever has come.");
+    has(text, "for one slot of a client");
+    has_not(text, "everybody has answered");
+    free(text);
+    end(&view, plan);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_that_are_missing_are_listed),
@@ -429,6 +504,8 @@ int main(void) {
         cmocka_unit_test(long_names_fit),
         cmocka_unit_test(selections_are_not_changes),
         cmocka_unit_test(a_run_that_stands_still_says_so),
+        cmocka_unit_test(a_run_that_was_ended),
+        cmocka_unit_test(own_pace_is_decided_by_the_clock),
         cmocka_unit_test(counts_stand_once),
         cmocka_unit_test(a_run_that_is_over_took_its_time),
     };

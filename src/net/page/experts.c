@@ -21,7 +21,7 @@ static uint64_t rounds_before(const caucus_view *view, uint64_t block) {
 
 /* Rounds that are over, and the end of a run that is. */
 static uint64_t rounds_done(const caucus_view *view) {
-    if (!view->status.finished)
+    if (!caucus_view_whole(view))
         return rounds_before(view, view->status.now.block);
     return caucus_plan_ops_of(view->plan)->phases ? view->plan->settings.rounds : caucus_view_blocks(view);
 }

@@ -9,7 +9,14 @@
 
 static void put_deadline(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
-    if (caucus_view_overdue(view))
+    const caucus_settings *plan = &view->plan->settings;
+    if (plan->pace == CAUCUS_PACE_OWN && !s->seeded) {
+        (void)fputs("Decided by the clock: ", to);
+        caucus_put_duration(to, plan->grace);
+        (void)fputs(" after the end of each slot of ", to);
+        caucus_put_duration(to, plan->phase_time);
+        (void)fputs(", on whatever has come.", to);
+    } else if (caucus_view_overdue(view))
         (void)fputs("Past its deadline.", to);
     else if (s->deadline_seconds > 0) {
         (void)fputs("A step stays open for at most ", to);

@@ -20,8 +20,7 @@ typedef struct axis {
 
 /* The last block of a run that is over is not announced any more. */
 static uint64_t last_block(const caucus_view *view) {
-    return view->status.finished && !caucus_plan_is_endless(view->plan) ? caucus_view_blocks(view)
-                                                                        : view->status.now.block;
+    return caucus_view_whole(view) ? caucus_view_blocks(view) : view->status.now.block;
 }
 
 static axis axis_of(const caucus_view *view) {

@@ -2,8 +2,9 @@
 /* stop.c: a run that is ended for good, by its coordinator or without one.
  *
  * The end is a commit like any other: an announcement with the next serial that ends the run, in the chain and in the
- * mark. In place of the state goes nothing: no sum, no threshold and no key is needed any more, so they are not kept,
- * and who ends a run needs no plan to read them. What opens the store finds the announcement and knows.
+ * mark. In place of the state go four public numbers (caucus_coordinator_tally): no sum, no threshold and no key is
+ * needed any more, so they are not kept, and who ends a run needs no plan to read them. What opens the store finds the
+ * announcement and knows.
  *
  * A coordinator that is running has the store. It is asked by a request beside it (an empty file DIR/stop, a word in
  * the database), which it looks for about once a second and which stays until the end is committed: if it crashes
@@ -14,16 +15,20 @@
 
 #include "store/atomic_file.h"
 
-caucus_status caucus_store_stop(caucus_store *r, const caucus_announcement *last, caucus_error *ret_error) {
+caucus_status caucus_store_stop(caucus_store *r, const caucus_announcement *last, const caucus_coordinator_tally *tally,
+                                caucus_error *ret_error) {
     uint8_t none = 0; /* bytes of length 0 are at an address */
     const caucus_piece empty = {.bytes = &none};
     const uint32_t chunks = r->now.row.chunks;
-    caucus_piece *chunk = calloc((size_t)chunks + 1, sizeof *chunk);
-    if (chunk == NULL)
-        return caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s", caucus_status_text(CAUCUS_E_MEMORY));
-    for (uint32_t i = 0; i < chunks; i++)
+    caucus_piece *chunk = calloc((size_t)chunks + 1, sizeof *chunk), root = {0};
+    caucus_status status = chunk != NULL ? caucus_coordinator_tally_save(tally, &root) : CAUCUS_E_MEMORY;
+    for (uint32_t i = 0; status == CAUCUS_OK && i < chunks; i++)
         chunk[i] = empty;
-    caucus_status status = caucus_store_commit(r, &empty, chunk, chunks, last, NULL, 0, ret_error);
+    if (status == CAUCUS_OK)
+        status = caucus_store_commit(r, &root, chunk, chunks, last, NULL, 0, ret_error);
+    else
+        (void)caucus_fail(ret_error, status, "", "%s", caucus_status_text(status));
+    caucus_piece_free(&root);
     free(chunk);
     return status;
 }
@@ -56,13 +61,20 @@ static caucus_announcement make_last(const caucus_store *r) {
 
 static caucus_status commit_end(caucus_store *r, const caucus_announcement *last, caucus_error *ret_error) {
     bool done = false;
-    caucus_status status = caucus_store_stop(r, last, ret_error);
-    if (status == CAUCUS_E_UNKNOWN)
-        status = caucus_store_settle(r, &done, ret_error);
-    else
+    caucus_store_state state = {0};
+    caucus_coordinator_tally tally = {0};
+    caucus_status status = caucus_store_load(r, &state, ret_error);
+    /* The end matters more than its figures: a root that cannot be read is replaced all the same. */
+    if (status == CAUCUS_OK && caucus_coordinator_tally_read(&state.root, last, &tally) != CAUCUS_OK)
+        tally = (caucus_coordinator_tally){.since_serial = last->serial, .since_block = last->block};
+    caucus_store_state_free(&state);
+    if (status == CAUCUS_OK)
+        status = caucus_store_stop(r, last, &tally, ret_error);
+    if (status != CAUCUS_E_UNKNOWN)
         return status;
+    status = caucus_store_settle(r, &done, ret_error);
     if (status == CAUCUS_OK && !done)
-        status = caucus_store_stop(r, last, ret_error);
+        status = caucus_store_stop(r, last, &tally, ret_error);
     return status;
 }
 

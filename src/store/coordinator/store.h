@@ -142,10 +142,11 @@ caucus_status caucus_store_begin(caucus_store *store, caucus_error *ret_error) C
 bool caucus_store_begun(const caucus_store *store);
 
 /** End the run for good, as `caucus stop` does: commit an announcement that ends it (caucus_announcement_stops) and
- *  leave nothing of the state. A store that was ended so opens as before; caucus_store_load() gives an empty root.
+ *  leave of the state what is public (algo/coordinator_state.h). A store that was ended so opens as before;
+ *  caucus_store_load() gives a root that caucus_coordinator_tally_read() reads, and empty chunks.
  *  Returns: as caucus_store_commit(). */
 caucus_status caucus_store_stop(caucus_store *store, const caucus_announcement *last,
-                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
+                                const caucus_coordinator_tally *tally, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** The last announcement committed, NULL if there is none yet. */
 const caucus_announcement *caucus_store_last(const caucus_store *store);
 
