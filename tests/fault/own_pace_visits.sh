@@ -36,6 +36,17 @@ for reports in 1 2 3; do
 done
 visit 0
 [ "$(tail -n 1 "$work/visit.$visits.out")" = 1 ] || bad "visit $visits plays what is not in force any more"
+# Its state is lost, and it is given all losses from the first on: they are counted already, and nothing is taken.
+printf '%s,0\n' 1 2 >"$work/lost.csv" && sed -i '1i x,y' "$work/lost.csv"
+for flags in --replay "--losses $work/lost.csv"; do
+    code=0
+    # shellcheck disable=SC2086 # an option and its value
+    printf '1,0\n1,0\n' | timeout 120 "$CAUCUS" join --connect "127.0.0.1:$fixed" --plan "$plan" --insecure --client 1 \
+        --state "$work/lost.state" $flags >"$work/lost.out" 2>"$work/lost.err" || code=$?
+    { [ "$code" -eq 2 ] && says "$work/lost.err" "would be counted twice"; } ||
+        bad "lost state, $flags: exit code $code: $(cat "$work/lost.err")"
+    rm -f "$work/lost.state"
+done
 kill -TERM "$server"
 ended "$server" "the coordinator" 0
 visit 1

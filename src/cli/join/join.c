@@ -113,6 +113,7 @@ typedef struct joining {
     uint64_t printed;      /* rounds whose expert was printed */
     uint64_t play;         /* the last round to play; 0: all */
     caucus_join_pace pace; /* where every device has its own */
+    bool from_the_start;   /* there: losses begin at the first one, and no state says which were taken */
 } joining;
 
 static bool own_pace(const joining *j) {
@@ -378,6 +379,7 @@ static int open_link(joining *j) {
         fprintf(stderr, "%s: going on at %s %" PRIu64 "\n", caucus_program("join"), own_pace(j) ? "loss" : "round",
                 round + 1);
     j->printed = round;
+    j->from_the_start = own_pace(j) && (j->text[REPLAY] || j->text[LOSSES]) && bytes == 0;
     return 0;
 }
 
@@ -488,6 +490,22 @@ static int play_pace(joining *j, bool *ret_wait, bool *ret_played) {
     return state == CAUCUS_PACE_WRONG ? CAUCUS_EXIT_USAGE : CAUCUS_EXIT_FAILED;
 }
 
+/* Losses that begin at the first one again, without a state that says which were taken: what the coordinator has
+ * counted of this client may be these. Known with the first announcement, before a loss is taken. */
+static int check_counted(joining *j) {
+    if (!j->from_the_start)
+        return 0;
+    j->from_the_start = false;
+    const uint64_t counted = caucus_client_item(caucus_link_client(j->link)) - 1;
+    if (counted == 0)
+        return 0;
+    fprintf(stderr,
+            "%s: --%s: %" PRIu64 " reports of this client are counted, and no state here knows of them: these losses "
+            "may be in them, and would be counted twice — give new losses only, on standard input\n",
+            caucus_program("join"), j->text[REPLAY] ? "replay" : "losses", counted);
+    return CAUCUS_EXIT_USAGE;
+}
+
 /* All that was asked for is played. */
 static bool has_played(const joining *j) {
     if (own_pace(j))
@@ -505,7 +523,10 @@ static int play(joining *j) {
         bool wait = false, awake = false, played = false;
         caucus_join_dial_mind(&j->out, j->link);
         if (caucus_link_ready(j->link)) {
-            int code = own_pace(j) ? play_pace(j, &wait, &played) : play_round(j, &wait, &played);
+            int code = check_counted(j);
+            if (code != 0)
+                return code;
+            code = own_pace(j) ? play_pace(j, &wait, &played) : play_round(j, &wait, &played);
             if (code != 0)
                 return code;
         }
