@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A federation that loses machines, on one machine: watch what happens.
 
-    examples/fleet/run.py [--caucus PROGRAM] [--clients 300] [--rounds 60] [--keep]
+    examples/fleet/run.py [--caucus PROGRAM] [--clients 300] [--rounds 64] [--relays 2] [--keep]
 
-PostgreSQL with a synchronous standby, two coordinators, and clients that know both. Then coordinators, databases and
-clients are killed or stopped one after the other, and each time it is printed what happened and how long the run stood.
-At the end the number of selections is compared with that of the simulation: losing machines changes nothing.
+PostgreSQL with a synchronous standby, two coordinators, two relays, and clients that know both relays (without relays:
+both coordinators). Then coordinators, databases, relays and clients are killed or stopped one after the other, and each
+time it is printed what happened and how long the run stood. At the end the number of selections is compared with that
+of the simulation: losing machines changes nothing.
 
 One client gets its losses from here, line by line, so that the run stands where something is about to happen. Exit code
 0 if everything went as it should, 1 if not, 77 if PostgreSQL is not installed.
@@ -20,7 +21,6 @@ import pathlib
 import random
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 import sys
@@ -28,7 +28,9 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-from cluster import Failed, Server, programs, until  # pylint: disable=wrong-import-position
+# pylint: disable=wrong-import-position
+from cluster import Failed, Server, programs, until
+from relays import Broker, Relay, are_there, free_port
 
 EXPERTS, SEED = 8, 24
 
@@ -49,18 +51,6 @@ def make_losses(path, clients, rounds):
     return [",".join(map(repr, row)) + "\n" for row in rows]
 
 
-def free_port():
-    """Not one that the system hands out by itself: a coordinator that is started again finds it free."""
-    for port in random.sample(range(20000, 30000), 200):
-        with socket.socket() as tried:
-            try:
-                tried.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
-    raise Failed("no free port")
-
-
 class Coordinator:
     """One of the two, started again whenever it ends, as systemd would."""
 
@@ -74,8 +64,8 @@ class Coordinator:
             # pylint: disable=consider-using-with
             self.process = subprocess.Popen(
                 [f.caucus, "serve", "--plan", f.plan, "--state", f.state, "--state-key", f.work / f"{self.name}.key",
-                 "--listen", f"127.0.0.1:{self.port}", "--insecure", "--seed", str(SEED), "--deadline", "1",
-                 "--format", "json", "--standby", "--require-sync"], stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+                 "--listen", f"127.0.0.1:{self.port}", "--seed", str(SEED), "--deadline", "1", "--format", "json",
+                 "--standby", "--require-sync", *f.hears()], stdin=subprocess.DEVNULL, stdout=out, stderr=err)
 
     def look_after(self):
         """Is it at work? One that has failed is started again; whoever ended in order stays so."""
@@ -96,8 +86,9 @@ class Fleet:
     def __init__(self, options, work):
         self.work, self.caucus, self.clients, self.rounds = work, options.caucus, options.clients, options.rounds
         self.plan, self.began, self.played = work / "plan.yaml", time.monotonic(), 0
-        self.first = self.second = self.a = self.b = self.fed = self.state = None
-        self.joined, self.lines = {}, []
+        self.first = self.second = self.a = self.b = self.fed = self.state = self.broker = None
+        self.joined, self.lines, self.relays, self.certs = {}, [], [], work / "certs"
+        self.relay_count = options.relays
 
     def say(self, text):
         print(f"{time.monotonic() - self.began:7.1f} s  {text}", flush=True)
@@ -113,6 +104,33 @@ class Fleet:
         return ["--algorithm", "svt", "--clients", self.clients, "--experts", EXPERTS, "--rounds", self.rounds,
                 "--epsilon", 60, "--trust", "coordinator"]
 
+    def hears(self):
+        """What a coordinator has to know of relays; without them nothing is certified."""
+        if not self.relay_count:
+            return ["--insecure"]
+        certs = self.certs
+        return ["--cert", certs / "coordinator.pem", "--key", certs / "coordinator.key", "--client-ca",
+                certs / "ca.pem", "--nats", self.broker.address, "--nats-ca", certs / "ca.pem", "--nats-key",
+                certs / "coordinator.nkey", "--relays", certs / "relays.list", "--relay-key",
+                certs / "coordinator.secret"]
+
+    def dials(self, number):
+        """Where a client finds the run, and who it is. It knows all, beginning with one of them."""
+        if not self.relay_count:
+            return ["--connect", f"127.0.0.1:{self.a.port},127.0.0.1:{self.b.port}", "--insecure", "--client",
+                    str(number)]
+        at = number % self.relay_count
+        ports = [relay.port for relay in self.relays[at:] + self.relays[:at]]
+        return ["--connect", ",".join(f"127.0.0.1:{port}" for port in ports), "--cert",
+                self.certs / f"client-{number}.pem", "--key", self.certs / f"client-{number}.key", "--ca",
+                self.certs / "ca.pem"]
+
+    def prepare_relays(self):
+        self.call("certify", self.certs, "--clients", self.clients, "--relays", self.relay_count)
+        self.broker = Broker(self.work, self.certs)
+        self.broker.start()
+        self.say(f"nats-server; certificates for {self.clients} clients and {self.relay_count} relays")
+
     def prepare(self):
         self.lines = make_losses(self.work / "losses.npy", self.clients, self.rounds)
         self.call("plan", *self.flags(), "--write", self.plan)
@@ -124,12 +142,19 @@ class Fleet:
         self.call("store", "init", "--state", self.state, "--state-key", self.work / "a.key")
         shutil.copy(self.work / "a.key", self.work / "b.key")
         self.say("PostgreSQL: 'one' is primary, 'two' its synchronous standby; the key file is made, and copied")
+        if self.relay_count:
+            self.prepare_relays()
         self.a, self.b = Coordinator(self, "a"), Coordinator(self, "b")
         self.a.start()
         until("coordinator a listens", self.a.look_after)
         self.b.start()
         until("coordinator b stands by", self.b.is_waiting)
         self.say("coordinator a is at work, b stands by")
+        for number in range(1, self.relay_count + 1):
+            self.relays.append(Relay(self, number))
+            self.relays[-1].start()
+        for relay in self.relays:
+            until(f"relay {relay.number} listens", relay.look_after)
 
     def join(self, number):
         """A client; the first one gets its losses from here."""
@@ -139,9 +164,8 @@ class Fleet:
         with open(f"{where}.out", "a", encoding="utf-8") as out, open(f"{where}.err", "a", encoding="utf-8") as err:
             # pylint: disable=consider-using-with
             self.joined[number] = subprocess.Popen(
-                [self.caucus, "join", "--connect", f"127.0.0.1:{self.a.port},127.0.0.1:{self.b.port}", "--plan",
-                 self.plan, "--insecure", "--client", str(number), "--seed", str(SEED), "--state", f"{where}.state",
-                 *losses], stdin=subprocess.PIPE if fed else subprocess.DEVNULL, stdout=out, stderr=err)
+                [self.caucus, "join", *self.dials(number), "--plan", self.plan, "--seed", str(SEED), "--state",
+                 f"{where}.state", *losses], stdin=subprocess.PIPE if fed else subprocess.DEVNULL, stdout=out, stderr=err)
         if fed:
             self.fed = self.joined[number].stdin
 
@@ -163,8 +187,8 @@ class Fleet:
         self.give(upto)
 
         def played():
-            for coordinator in (self.a, self.b):
-                coordinator.look_after()
+            for process in (self.a, self.b, *self.relays):
+                process.look_after()
             return self.told() >= wanted
         until(f"round {upto} is played", played)
         return time.monotonic() - start
@@ -230,6 +254,17 @@ class Fleet:
                  f"went on by itself; {time.monotonic() - start:.1f} s in all")
         until(f"coordinator {gone.name} stands by", gone.is_waiting)
 
+    def lose_relay(self):
+        if not self.relays:
+            return
+        gone = self.relays[0]
+        gone.process.kill()
+        gone.process.wait()
+        took = self.goes_on(self.played + self.rounds // 8)
+        until("relay 1 listens", gone.look_after)
+        self.say(f"relay 1 was killed (-9): its clients went on at relay 2 and, when it was started again, there; the "
+                 f"run went on after {took:.1f} s")
+
     def lose_clients(self):
         lost = random.Random(SEED).sample(range(2, self.clients + 1), min(10, self.clients - 1))
         for number in lost:
@@ -243,9 +278,10 @@ class Fleet:
         for number in range(1, self.clients + 1):
             self.join(number)
         took = self.goes_on(self.rounds // 8)
-        self.say(f"{self.clients} clients are here; {self.rounds // 8} rounds after {took:.1f} s")
-        for event in (self.lose_coordinator, self.lose_replica, self.stop_coordinator, self.lose_clients,
-                      self.lose_primary):
+        where = f"at {self.relay_count} relays" if self.relay_count else "here"
+        self.say(f"{self.clients} clients are {where}; {self.rounds // 8} rounds after {took:.1f} s")
+        for event in (self.lose_coordinator, self.lose_replica, self.lose_relay, self.stop_coordinator,
+                      self.lose_clients, self.lose_primary):
             event()
         self.give(self.rounds)
         for number, process in self.joined.items():
@@ -267,7 +303,8 @@ class Fleet:
         self.say(f"{simulated} selections, as in the simulation: nothing was lost, and nothing was decided twice")
 
     def end(self):
-        for process in [*self.joined.values(), *(c.process for c in (self.a, self.b) if c and c.process)]:
+        others = [x for x in (self.a, self.b, *self.relays, self.broker) if x and x.process]
+        for process in [*self.joined.values(), *(x.process for x in others)]:
             if process.poll() is None:
                 process.kill()
                 process.wait()
@@ -281,12 +318,15 @@ def main():
     parser.add_argument("--caucus", default="caucus", help="the program")
     parser.add_argument("--clients", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=64)
+    parser.add_argument("--relays", type=int, default=None, help="2, or 0 where the program or this machine has none")
     parser.add_argument("--keep", action="store_true", help="keep the folder with all logs")
     options = parser.parse_args()
     if options.clients < 3 or options.rounds < 16:
         parser.error("at least 3 clients and 16 rounds")
     if os.path.sep in options.caucus:
         options.caucus = os.path.abspath(options.caucus)
+    if options.relays is None:
+        options.relays = 2 if are_there(options.caucus) else 0
     try:
         programs()
     except Failed as error:

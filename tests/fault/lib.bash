@@ -76,6 +76,15 @@ state_of() {
     state=$work/$1 state_key=()
     [ "${CAUCUS_RECORD:-}" != postgres ] || state_in_postgres "$1"
 }
+# stop_run NAME: ask for the end of that run. A coordinator at work has its key file, so that a copy is shown.
+stop_run() {
+    state_of "$1"
+    if [ "${#state_key[@]}" -gt 0 ]; then
+        cp "${state_key[1]}" "$work/$1.asks.key"
+        state_key=(--state-key "$work/$1.asks.key")
+    fi
+    "$CAUCUS" stop --state "$state" "${state_key[@]}" >"$work/stop.out" 2>&1 || bad "stop: $(cat "$work/stop.out")"
+}
 listens() { # listens FILE PID: it said where, or it is dead
     says "$1" "listening" || ! kill -0 "$2" 2>/dev/null
 }

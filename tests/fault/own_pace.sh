@@ -132,7 +132,7 @@ kill -9 "${pid[2]}" # its state is nowhere: it comes again and goes on with its 
 exit_code "${pid[2]}"
 hold 2
 lose_until 0 1 2 || give_up "clock: client 2 is not heard any more: $(tail -n 3 "$work/clock.err")"
-"$CAUCUS" stop --state "$work/clock" >"$work/stop.out" 2>&1 || bad "stop: $(cat "$work/stop.out")"
+stop_run clock
 for i in 1 2; do ended "${pid[i]}" "clock: client $i" 0; done
 ended "$server" "clock: the coordinator" 0
 wrong 2 "goes with clients in step" "$CAUCUS" serve --plan "$plan" --state "$work/no" --listen 127.0.0.1:0 --insecure \

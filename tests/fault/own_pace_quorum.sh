@@ -36,7 +36,7 @@ feed_until "decided with 2 of 3 clients: expert 1 in force" 1 2 || give_up "two 
 heard() { grep -qx 1 "$work/quorum.$1.out"; } # at some time: of slots without losses anything may be chosen
 for i in 1 2; do until_true 20 heard $i || bad "client $i does not hear of expert 1"; done
 ! grep -qE "decided with [01] of" "$work/quorum.err" || bad "one item was enough: $(cat "$work/quorum.err")"
-"$CAUCUS" stop --state "$work/quorum" >"$work/stop.out" 2>&1 || bad "stop: $(cat "$work/stop.out")"
+stop_run quorum
 for i in 1 2; do ended "${pid[i]}" "client $i" 0; done
 ended "$server" "the coordinator" 0
 wrong 2 "a seeded run at the devices' own pace decides when all clients have answered — leave out --quorum" \

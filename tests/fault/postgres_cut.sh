@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The connection to the database is cut exactly after a decision was sent: the server has committed it and the answer is
 # lost; it never arrived; or it arrives when its sender has long come back with a new term, and then changes nothing.
-# Nothing is announced before it is known which, and the run is the undisturbed one.
+# Nothing is announced before it is known which, and the run is the undisturbed one. All decisions look alike on the line.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/postgres.bash"
@@ -19,6 +19,17 @@ python3 "$(dirname "$0")/postgres_proxy.py" "$work/proxy" "$cluster" <"$work/pro
 exec {orders}>"$work/proxy.orders"
 until_true 20 says "$work/proxy.out" ready || give_up "the proxy does not start"
 hosts=$work/proxy
+
+# What is sent for a decision has the same length whether a check fired or not, and whatever was chosen: whoever watches
+# the line knows no verdict before it is committed. The first three changes are the opening and the start.
+new_record lengths
+start_coordinator lengths "$plan" 0 "${security[@]}" --state-key "$work/lengths.key"
+[ -n "$port" ] || give_up "lengths: $(cat "$work/lengths.err")"
+join_all lengths 0
+play_all lengths
+grep '^sent' "$work/proxy.out" | tail -n +4 >"$work/sent"
+[ "$(wc -l <"$work/sent")" -ge 24 ] || bad "lengths: the test shows little: $(sort "$work/sent" | uniq -c)"
+[ "$(sort -u "$work/sent" | wc -l)" -eq 1 ] || bad "lengths differ: $(sort "$work/sent" | uniq -c)"
 
 declare -A outcome=([made]="it is on disk" [lost]="it is not on disk" [late]="it is not on disk")
 for how in made lost late; do

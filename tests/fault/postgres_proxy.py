@@ -8,7 +8,7 @@ Everything goes through as it is, until a line on standard input says what becom
   lost   it never reaches the server
   late   it reaches the server after the line "release"; for its sender the connection is lost long before
 Each is answered by one line on standard output when it has happened; "made" and "release" with the number of rows that
-the server has changed.
+the server has changed. Of every change that is sent a line says its length, as it can be seen on the line: "sent BYTES".
 """
 import os
 import select
@@ -93,6 +93,8 @@ def carry(client, upstream):
             client.sendall(data)
         if client in ready:
             got = message(client)
+            if got[:1] == b"B" and STATEMENT in got[:64]:
+                say("sent", len(got))
             fate = taken_order(got)
             if fate:
                 fulfil(fate, client, upstream, got)
