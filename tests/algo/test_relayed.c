@@ -500,6 +500,98 @@ static void large_groups_are_bitmaps(void **state) {
     caucus_plan_free(plan);
 }
 
+typedef struct named {
+    uint32_t refused, last, answered;
+} named;
+
+static void name_refused(void *user, uint32_t client, caucus_status why) {
+    named *n = user;
+    assert_int_equal(why, CAUCUS_E_PATH);
+    n->refused++;
+    n->last = client;
+}
+static void name_answered(void *user, uint32_t client) {
+    (void)client;
+    ((named *)user)->answered++;
+}
+static void name_eight(void *user, uint32_t first, uint8_t bits) {
+    assert_int_equal(first % 8, 0);
+    ((named *)user)->answered += (uint32_t)__builtin_popcount(bits);
+}
+
+/* A large group is taken eight clients at a time where they are all in step: the state is that of a coordinator that
+ * counts one after the other, also where some were away before, or one of them is at another relay. */
+static void eight_at_once(void **state) {
+    (void)state;
+    enum { FLEET = 70003, STEPS = 4 };
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, FLEET, EXPERTS, 80, 30);
+    caucus_plan *plan = NULL;
+    caucus_key key;
+    caucus_coordinator *direct = NULL, *behind = NULL, *follower = NULL;
+    caucus_gather *gather = NULL;
+    static uint16_t placed[FLEET];
+    caucus_key_from_seed(3, &key);
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_new(plan, &key, &direct), CAUCUS_OK);
+    assert_int_equal(caucus_coordinator_new(plan, &key, &behind), CAUCUS_OK);
+    assert_int_equal(caucus_follower_new(plan, caucus_coordinator_announcement(behind), 1, 1, &follower), CAUCUS_OK);
+    assert_int_equal(caucus_gather_new(follower, &gather), CAUCUS_OK);
+    for (uint32_t i = 0; i < FLEET; i++)
+        placed[i] = 1;
+    for (uint32_t step = 1; step <= STEPS; step++) {
+        const int64_t none = 0;
+        uint32_t one = 0, answered = 0;
+        assert_int_equal(caucus_coordinator_announcement(direct)->ask, CAUCUS_ASK_COST);
+        for (uint32_t i = 1; i <= FLEET; i++) {
+            uint64_t cost, sums;
+            bool has;
+            if (below(step == 2 ? 3 : 200) == 0)
+                continue;
+            caucus_coordinator_counted(direct, i, &cost, &sums, &has);
+            one = cost == step && i < 60000 ? i : one;
+            for (; cost <= step; cost++) {
+                const caucus_report r = {
+                    .client = i, .kind = CAUCUS_ASK_COST, .first = cost, .block = cost, .count = 1, .value = &none};
+                assert_int_equal(caucus_coordinator_receive(direct, &r), CAUCUS_OK);
+                assert_int_equal(caucus_gather_count(gather, &r), CAUCUS_OK);
+            }
+        }
+        named n = {0};
+        caucus_relayed_from from = {.placed = placed,
+                                    .relay = 1,
+                                    .refused = name_refused,
+                                    .answered = name_answered,
+                                    .answered_eight = step % 2 ? name_eight : NULL,
+                                    .user = &n};
+        bytes b = written(gather), before = state_of(behind);
+        placed[one - 1] = 2;
+        assert_int_equal(take(behind, &b, &from, &answered), CAUCUS_E_CONFLICT);
+        assert_int_equal(n.refused, 1);
+        assert_int_equal(n.last, one);
+        bytes after = state_of(behind);
+        assert_memory_equal(before.at, after.at, before.size);
+        placed[one - 1] = 1;
+        n.answered = 0;
+        assert_int_equal(take(behind, &b, &from, &answered), CAUCUS_OK);
+        assert_int_equal(n.answered, answered);
+        assert_int_equal(caucus_coordinator_waiting(direct), FLEET - answered);
+        expect_same(direct, behind);
+        assert_int_equal(caucus_coordinator_decide(direct), CAUCUS_OK);
+        assert_int_equal(caucus_coordinator_decide(behind), CAUCUS_OK);
+        expect_same(direct, behind);
+        assert_int_equal(caucus_follower_hear(follower, caucus_coordinator_announcement(behind)), CAUCUS_OK);
+        caucus_gather_clear(gather);
+        free(b.at);
+        free(before.at);
+        free(after.at);
+    }
+    caucus_gather_free(gather);
+    caucus_coordinator_free(follower);
+    caucus_coordinator_free(direct);
+    caucus_coordinator_free(behind);
+    caucus_plan_free(plan);
+}
+
 /* What no coordinator of the plan announces is not followed. */
 static void only_what_can_be_announced_is_heard(void **state) {
     (void)state;
@@ -541,6 +633,7 @@ int main(void) {
         cmocka_unit_test(sums_reach_no_further_than_their_items),
         cmocka_unit_test(a_list_is_taken_whole),
         cmocka_unit_test(large_groups_are_bitmaps),
+        cmocka_unit_test(eight_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

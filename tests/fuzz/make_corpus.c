@@ -172,7 +172,17 @@ static void check(const char *to, int plan, int part) {
     caucus_link_free(link);
 }
 
-/* A relay's partial for each machine that fuzz_relayed.c knows: both clients, the second with what it owes. */
+enum { RELAYED_Q = 8 }; /* where a partial has it: beyond what its items can reach it is refused as a whole */
+
+static void write_relayed(const char *to, const char *what, uint8_t choice, const uint8_t *bytes, size_t size) {
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/relayed/%s-%d-%d", to, what, choice % PLANS, choice / PLANS);
+    FILE *out = fopen(path, "wb");
+    need(out != NULL && fputc(choice, out) == choice && fwrite(bytes, 1, size, out) == size && fclose(out) == 0, path);
+}
+
+/* A relay's partial for each machine that fuzz_relayed.c knows: both clients, the second with what it owes; and one that
+ * is refused after its items were noted. */
 static void put_relayed(const char *to, uint8_t choice) {
     static uint8_t bytes[BYTES_MAX];
     caucus_coordinator *follower = relayed_machine(choice);
@@ -184,31 +194,37 @@ static void put_relayed(const char *to, uint8_t choice) {
             (void)!caucus_gather_count(gather, &r);
         }
     const size_t size = caucus_gather_bytes(gather);
-    char path[512];
-    (void)snprintf(path, sizeof path, "%s/relayed/partial-%d-%d", to, choice % PLANS, choice / PLANS);
     need(caucus_gather_items(gather) > 0 && size <= sizeof bytes, "a partial is empty");
     caucus_gather_write(gather, bytes);
-    FILE *out = fopen(path, "wb");
-    need(out != NULL && fputc(choice, out) == choice && fwrite(bytes, 1, size, out) == size && fclose(out) == 0, path);
+    write_relayed(to, "partial", choice, bytes, size);
+    bytes[RELAYED_Q + 6] = 0x40;
+    write_relayed(to, "beyond", choice, bytes, size);
     caucus_gather_free(gather);
     caucus_coordinator_free(follower);
 }
 
-static void check_relayed(const char *to, uint8_t choice) {
+static caucus_status take_relayed(const char *to, const char *what, uint8_t choice, uint32_t *ret_answered) {
     static uint8_t bytes[BYTES_MAX];
     char path[512];
-    (void)snprintf(path, sizeof path, "%s/relayed/partial-%d-%d", to, choice % PLANS, choice / PLANS);
+    (void)snprintf(path, sizeof path, "%s/relayed/%s-%d-%d", to, what, choice % PLANS, choice / PLANS);
     FILE *in = fopen(path, "rb");
     need(in != NULL && fgetc(in) == choice, path);
     const size_t size = fread(bytes, 1, sizeof bytes, in);
     need(fclose(in) == 0, path);
     caucus_coordinator *c = relayed_machine(choice);
     caucus_relayed partial;
-    uint32_t answered = 0;
-    need(caucus_relayed_read(plans[choice % PLANS], bytes, size, &partial) == CAUCUS_OK &&
-             caucus_relayed_take(c, &partial, &(caucus_relayed_from){0}, &answered) == CAUCUS_OK && answered == 2,
-         "relayed is refused: make the corpus anew");
+    need(caucus_relayed_read(plans[choice % PLANS], bytes, size, &partial) == CAUCUS_OK, path);
+    const caucus_status status = caucus_relayed_take(c, &partial, &(caucus_relayed_from){0}, ret_answered);
     caucus_coordinator_free(c);
+    return status;
+}
+
+static void check_relayed(const char *to, uint8_t choice) {
+    uint32_t answered = 0;
+    need(take_relayed(to, "partial", choice, &answered) == CAUCUS_OK && answered == 2,
+         "relayed is refused: make the corpus anew");
+    need(take_relayed(to, "beyond", choice, &answered) == CAUCUS_E_FORMAT,
+         "relayed beyond reach is taken: make the corpus anew");
 }
 
 int main(int argc, char **argv) {

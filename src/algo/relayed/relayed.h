@@ -44,6 +44,8 @@ typedef struct caucus_relayed_from {
     uint16_t relay;
     void (*refused)(void *user, uint32_t client, caucus_status why); /* NULL: nobody asks */
     void (*answered)(void *user, uint32_t client); /* each that answers, if it is taken in the end; NULL: nobody asks */
+    /* The same for clients first + 1, ..., first + 8 whose bits are set; NULL: one by one. */
+    void (*answered_eight)(void *user, uint32_t first, uint8_t bits);
     void *user;
 } caucus_relayed_from;
 

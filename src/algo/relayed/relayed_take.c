@@ -16,6 +16,7 @@
 #include "algo/machine.h"
 #include "algo/relayed/relayed_bytes.h"
 #include "algo/wipe.h"
+#include "num/little_endian.h"
 
 /* What an item has overwritten. */
 typedef struct before {
@@ -31,6 +32,8 @@ typedef struct reach {
     uint64_t votes, vectors;
 } reach;
 
+#define WORD 8u /* clients whose bits are in one byte of a group, and whose forms are in one word */
+
 typedef struct taking {
     caucus_coordinator *c;
     const caucus_relayed_from *from;
@@ -43,6 +46,8 @@ typedef struct taking {
     caucus_status status; /* CAUCUS_E_FORMAT, or CAUCUS_E_CONFLICT: some are refused */
     uint32_t answered;
     uint64_t grouped;
+    caucus_progress *moves[2]; /* what an item of a group moves, if it is one that is asked for; NULL: nothing */
+    bool moves_all;            /* and such an item is all that there is in groups */
 } taking;
 
 uint64_t caucus_coordinator_first_in_step(const caucus_coordinator *c) {
@@ -180,10 +185,94 @@ static bool note_grouped(void *user, uint32_t client) {
     return true;
 }
 
-static bool walk(taking *t, const caucus_relayed *p, bool (*each)(void *user, uint32_t client)) {
+/* ---- eight at once ----
+ * A large group is a bit a client, and nearly all of them are in step and at this relay: then what holds for one holds
+ * for the other seven, and their forms are one word. */
+
+/* 0xff in each byte of the word whose bit is set. */
+static uint64_t mask_of(uint8_t bits) {
+    const uint64_t spread = (uint64_t)bits * 0x0101010101010101u & 0x8040201008040201u;
+    return (((spread + 0x7f7f7f7f7f7f7f7fu) | spread) >> 7 & 0x0101010101010101u) * 0xff;
+}
+
+static uint64_t forms_at(const caucus_progress *p, uint32_t at) {
+    return caucus_le_get(p->form + at, WORD);
+}
+
+/* Clients at + 1, ..., at + 8, those of them whose bits are set: all are here, and in step. */
+static bool all_plain(const taking *t, uint32_t at, uint8_t bits) {
+    const caucus_coordinator *c = t->c;
+    caucus_progress *const all[] = {c->cost_next, c->sums_next, c->step_done};
+    uint64_t forms = 0;
+    unsigned elsewhere = 0;
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
+        forms |= all[k] ? forms_at(all[k], at) : 0;
+    for (uint32_t i = 0; t->from->placed && i < WORD; i++)
+        elsewhere |= (unsigned)(t->from->placed[at + i] != t->from->relay) << i;
+    return (forms & mask_of(bits)) == 0 && (elsewhere & bits) == 0; /* IN is 0 */
+}
+
+static bool check_eight(taking *t, uint32_t at, uint8_t bits) {
+    if (!all_plain(t, at, bits))
+        return false;
+    if (!t->in_step_known) {
+        t->asked.client = at + 1 + (uint32_t)__builtin_ctz(bits);
+        t->in_step = t->c->ops->check(t->c, &t->asked);
+        t->in_step_known = true;
+    }
+    t->grouped += t->in_step == CAUCUS_OK ? (unsigned)__builtin_popcount(bits) : 0;
+    return t->in_step == CAUCUS_OK;
+}
+
+static bool note_eight(taking *t, uint32_t at, uint8_t bits) {
+    if (!t->moves_all || !all_plain(t, at, bits))
+        return false;
+    for (size_t k = 0; k < 2 && t->moves[k]; k++) {
+        (void)caucus_le_put(t->moves[k]->form + at, forms_at(t->moves[k], at) | (mask_of(bits) & 0x0101010101010101u),
+                            WORD); /* MOVED is 1 */
+    }
+    t->answered += (unsigned)__builtin_popcount(bits);
+    if (t->from->answered_eight)
+        t->from->answered_eight(t->from->user, at, bits);
+    else
+        for (uint32_t i = 0; t->from->answered && i < WORD; i++)
+            if (bits >> i & 1)
+                t->from->answered(t->from->user, at + i + 1);
+    return true;
+}
+
+/* What an item of a group moves, and to what is asked for? */
+static void aim(taking *t) {
+    caucus_coordinator *c = t->c;
+    t->moves[0] = c->step_done ? c->step_done : t->asked.kind == CAUCUS_ASK_COST ? c->cost_next : c->sums_next;
+    t->moves[1] = c->step_done ? c->sums_next : NULL;
+    const uint64_t to[2] = {c->step_done ? c->now.serial + 1 : t->asked.block + 1, t->asked.block + 1};
+    t->moves_all = true;
+    for (size_t k = 0; k < 2 && t->moves[k]; k++)
+        t->moves_all = t->moves_all && t->moves[k]->asked && t->moves[k]->moved == to[k];
+}
+
+static bool walk(taking *t, const caucus_relayed *p, bool (*eight)(taking *t, uint32_t at, uint8_t bits),
+                 bool (*each)(void *user, uint32_t client)) {
     const uint8_t *group = p->group;
-    for (uint32_t i = 0; group && i < p->groups; i++)
-        group = caucus_relayed_walk(t->c->plan, group, each, t);
+    for (uint32_t g = 0; group && g < p->groups; g++) {
+        uint32_t first;
+        const uint32_t clients = caucus_relayed_chunk(t->c->plan, caucus_le_get32(group), &first);
+        const uint8_t *of = group + CAUCUS_RELAYED_GROUP_BYTES;
+        if (caucus_le_get32(group + 4) <= CAUCUS_RELAYED_LIST_MAX) {
+            group = caucus_relayed_walk(t->c->plan, group, each, t);
+            continue;
+        }
+        for (uint32_t i = 0; i < clients; i += WORD) {
+            const uint8_t bits = of[i / WORD];
+            if (bits == 0 || (clients - i >= WORD && eight(t, first + i, bits)))
+                continue;
+            for (uint32_t k = 0; k < WORD && i + k < clients; k++)
+                if ((bits >> k & 1) && !each(t, first + i + k + 1))
+                    return false;
+        }
+        group = of + (clients + 7) / 8;
+    }
     return group != NULL;
 }
 
@@ -227,7 +316,7 @@ static void add_values(caucus_coordinator *c, const caucus_relayed *p, uint32_t 
 static caucus_status try_all(taking *t, const caucus_relayed *p) {
     take_items(t, p);
     if (t->status != CAUCUS_E_FORMAT)
-        (void)walk(t, p, check_grouped);
+        (void)walk(t, p, check_eight, check_grouped);
     if (t->status == CAUCUS_OK && t->grouped > 0)
         add_reach(t, &t->asked, t->grouped);
     if (t->status == CAUCUS_OK && !within_reach(t, p))
@@ -246,7 +335,8 @@ caucus_status caucus_relayed_take(caucus_coordinator *c, const caucus_relayed *p
         return CAUCUS_E_MEMORY;
     const caucus_status status = try_all(&t, p);
     if (status == CAUCUS_OK) {
-        (void)walk(&t, p, note_grouped);
+        aim(&t);
+        (void)walk(&t, p, note_eight, note_grouped);
         add_values(c, p, t.answered);
         *ret_answered = t.answered;
     } else {

@@ -20,15 +20,21 @@ void caucus_hub_forget_partial(caucus_hub_peer *p) {
     p->partial_size = p->partial_used = 0;
 }
 
+/* Room for them is made with the first: nearly every partial has none. */
 typedef struct refusals {
     uint32_t *client;
     uint32_t count;
+    bool failed;
 } refusals;
 
 static void note_refused(void *user, uint32_t client, caucus_status why) {
     refusals *r = user;
     (void)why;
-    if (r->count < REFUSED_MAX)
+    if (!r->client && !r->failed) {
+        r->client = calloc(REFUSED_MAX, sizeof *r->client);
+        r->failed = !r->client;
+    }
+    if (r->client && r->count < REFUSED_MAX)
         r->client[r->count++] = client;
 }
 
@@ -52,11 +58,9 @@ static void answer(caucus_hub *r, caucus_hub_peer *p, uint64_t n, uint64_t seria
 static void take(caucus_hub *r, caucus_hub_peer *p, uint64_t n) {
     caucus_server *s = r->server;
     caucus_relayed partial;
-    refusals refused = {.client = calloc(REFUSED_MAX, sizeof *refused.client)};
-    if (!refused.client || caucus_relayed_read(s->set.plan, p->partial, p->partial_size, &partial) != CAUCUS_OK) {
-        if (refused.client)
-            caucus_hub_bar(r, p, "a partial that cannot be read");
-        free(refused.client);
+    refusals refused = {0};
+    if (caucus_relayed_read(s->set.plan, p->partial, p->partial_size, &partial) != CAUCUS_OK) {
+        caucus_hub_bar(r, p, "a partial that cannot be read");
         return;
     }
     const caucus_relayed_from from = {
@@ -68,7 +72,7 @@ static void take(caucus_hub *r, caucus_hub_peer *p, uint64_t n) {
     atomic_fetch_add(&r->reports, reports);
     if (status == CAUCUS_OK)
         answer(r, p, n, partial.serial, CAUCUS_ANSWER_TAKEN, NULL);
-    else if (status == CAUCUS_E_CONFLICT)
+    else if (status == CAUCUS_E_CONFLICT && !refused.failed)
         answer(r, p, n, partial.serial, CAUCUS_ANSWER_ITEMS, &refused);
     else if (status == CAUCUS_E_ORDER)
         answer(r, p, n, partial.serial, CAUCUS_ANSWER_STALE, NULL);

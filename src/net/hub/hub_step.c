@@ -24,11 +24,21 @@ static void note_answered(void *user, uint32_t client) {
     a->waited += caucus_waits_for(a->server, client);
 }
 
+static void note_answered_eight(void *user, uint32_t first, uint8_t bits) {
+    answering *a = user;
+    for (uint32_t i = 0; i < 8; i++)
+        a->waited += (bits >> i & 1u) & caucus_waits_for(a->server, first + i + 1);
+}
+
 caucus_status caucus_step_take(caucus_server *s, const caucus_relayed *partial, const caucus_relayed_from *from,
                                uint64_t *taken, uint64_t n, uint32_t *ret_items) {
     answering who = {.from = from, .server = s};
-    const caucus_relayed_from asked = {
-        .placed = from->placed, .relay = from->relay, .refused = note_refused, .answered = note_answered, .user = &who};
+    const caucus_relayed_from asked = {.placed = from->placed,
+                                       .relay = from->relay,
+                                       .refused = note_refused,
+                                       .answered = note_answered,
+                                       .answered_eight = note_answered_eight,
+                                       .user = &who};
     uint32_t answered = 0;
     caucus_status status = CAUCUS_E_ORDER;
     pthread_mutex_lock(&s->lock);
