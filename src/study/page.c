@@ -58,7 +58,7 @@ static void head(const caucus_study *study, caucus_text *t) {
         t,
         "<p>m <dfn>clients</dfn> (devices, hospitals, users) follow one of d <dfn>experts</dfn> (models, settings, "
         "genres), the same for all. In each of T <dfn>rounds</dfn> every client sees what every expert would have cost "
-        "it, a <dfn>loss</dfn>, and keeps it to itself. <dfn>Regret</dfn> is what was lost more than with the "
+        "it, a <dfn>loss</dfn>. <dfn>Regret</dfn> is what was lost more than with the "
         "best single expert in hindsight, per client. <dfn>ε</dfn> bounds what can be learnt about one loss: "
         "changing it changes the probability of anything that is announced by a factor of at most e^ε. The "
         "<dfn>guaranteed ε</dfn> is what is proved; what was asked for may be more or less. <dfn>Constants</dfn> are "

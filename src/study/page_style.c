@@ -59,7 +59,9 @@ const char caucus_page_style_narrow[] =
     ".cards td[data-label]:not(:first-child)::before{content:attr(data-label);color:var(--soft)}"
     ".cards td.words{display:block!important}.cards td.words::before{display:block}"
     "#departures table{min-width:0}#departures td:first-child{font-weight:400}}\n"
-    "@media(max-width:22rem){.compare{font-size:.7rem}.compare td.number{white-space:normal}}\n"
+    "@media(max-width:26rem){.compare{font-size:.77rem}.compare .number{padding-left:.4rem}}\n"
+    "@media(max-width:24rem){.compare{font-size:.76rem}.compare td.number{white-space:normal}}\n"
+    "@media(max-width:22rem){.compare{font-size:.67rem}}\n"
     "@media print{body{max-width:none;padding:0;font-size:10pt}h2,h3,h4{break-after:avoid}"
     "figure,tr,pre,.claims li,.pair{break-inside:avoid}figure{max-width:30rem}figure.panels{max-width:40rem}"
     ".wide{overflow:visible}a{color:inherit;text-decoration:none}#departures{break-before:page}}\n";
