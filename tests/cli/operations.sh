@@ -89,7 +89,7 @@ whys += [line for found in re.findall(r"(?:\*ret_why|\*why|\.text) = ([^;]*?)[;}
 wrong += missing(whys, 14, "refusal")
 
 # A client's lines.
-join = source("cli/join/join.c")
+join = source("cli/join/join.c", "cli/join/join_open.c", "cli/join/join_options.c")
 lines = [line for name in ("fprintf", "fputs") for call in calls(join, name) if "stderr" in call
          for line in literals(call)
          if "every setting has a name" not in line]
