@@ -154,15 +154,19 @@ static void read_open(caucus_walker *walker, const char *key) {
     expect(r, YAML_MAPPING_START_EVENT, "a section's fields");
 }
 
-static void read_close(caucus_walker *walker) {
-    reader *r = (reader *)walker;
+/* The end of what `end` names, or a key that does not belong there. */
+static void read_end(reader *r, const char *end) {
     if (r->walker.status != CAUCUS_OK || !next(r, &r->held))
         return;
     r->holds = true;
     if (r->held.type == YAML_SCALAR_EVENT)
-        read_key(r, "the end of the section"); /* which is no key: says what is wrong with this one */
+        read_key(r, end); /* which is no key: says what is wrong with this one */
     else
-        expect(r, YAML_MAPPING_END_EVENT, "the end of the section");
+        expect(r, YAML_MAPPING_END_EVENT, end);
+}
+
+static void read_close(caucus_walker *walker) {
+    read_end((reader *)walker, "the end of the section");
 }
 
 static void read_list(caucus_walker *walker, const char *key, size_t count) {
@@ -304,7 +308,7 @@ static void read_plan(reader *r, caucus_plan **ret) {
     }
     r->mode = COMPARE;
     caucus_walk_guarantee(&r->walker, &plan->guarantee);
-    expect(r, YAML_MAPPING_END_EVENT, "the end of the plan");
+    read_end(r, "the end of the plan");
     expect(r, YAML_DOCUMENT_END_EVENT, "the end of the plan");
     expect(r, YAML_STREAM_END_EVENT, "the end of the plan");
 }

@@ -444,10 +444,16 @@ static void test_unknown_keys(void **state) {
     caucus_plan *plan = plan_of(&s);
     size_t size = 0;
     char *text = text_of(plan, &size);
+    unsigned after = 1; /* the line behind the last section */
+    for (const char *c = text; *c != '\0'; c++)
+        after += *c == '\n';
     const struct {
         unsigned line;
         const char *more, *says;
     } cases[] = {
+        {after, "weather: 8\n", "'weather' is no key that this caucus knows"},
+        {after, "weather:\n  wind: 8\n", "'weather' is no key that this caucus knows"},
+        {after, "settings: 1\n", "'settings' where 'the end of the plan' is expected"},
         {line_of(text, "  grid:"), "  longest-ago: 64\n",
          "'longest-ago' is no key that this caucus knows — the plan was"},
         {line_of(text, "  grid:"), "  renewed-ago: never\n", "'renewed-ago' is no key that this caucus knows"},
