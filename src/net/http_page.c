@@ -374,7 +374,7 @@ static void put_traffic_words(const caucus_view *view, FILE *to) {
 /* The rows that no figure shows. */
 static void put_rows(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
-    if (caucus_plan_family(view->plan) == CAUCUS_FAMILY_SVT) { /* others check nothing between two selections */
+    if (caucus_plan_ops_of(view->plan)->checks) {
         (void)fputs("<tr><th scope=\"row\">Checks made</th><td>", to);
         caucus_put_thousands(to, s->checks);
         (void)fputs("</td></tr>", to);

@@ -72,6 +72,7 @@ typedef struct caucus_plan_ops {
     caucus_variant variant[CAUCUS_VARIANTS_MAX]; /* those with a name */
     unsigned options;                            /* of caucus_plan_option: those it takes */
     bool phases;                                 /* learns phase by phase; else block by block */
+    bool checks; /* has a number of switches, and checks between two selections whether the next one is due */
 
     /* The interval that CAUCUS_INTERVAL_AUTO stands for, from settings that have been checked: public numbers alone.
      * NULL: it has none. */

@@ -214,6 +214,7 @@ static caucus_device_cost device(const caucus_plan *plan) {
 const caucus_plan_ops caucus_plan_svt = {
     .variant = {{CAUCUS_ALGORITHM_SVT, "Fed-SVT", .alone = false},
                 {CAUCUS_ALGORITHM_SPARSE_VECTOR, "Sparse-Vector", .alone = true}},
+    .checks = true,
     .options = CAUCUS_OPTION_RHO | CAUCUS_OPTION_LSTAR | CAUCUS_OPTION_PROTOCOL | CAUCUS_OPTION_FRONT_LOAD |
                CAUCUS_OPTION_INTERVAL | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK | CAUCUS_OPTION_RENEW |
                CAUCUS_OPTION_NOMINAL,

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The layers of docs/ARCHITECTURE.md, held: every include in src/ and include/ goes to its own or an
 # earlier layer, and the core uses libc, libm and libsodium only; no code asks for an algorithm by name instead of its
-# family's table; and none below the program names a flag: it names the setting. First the check is checked itself, on
-# small trees that break each rule.
+# family's table; the libraries read no clock; and none below the program names a flag: it names the setting. First the
+# check is checked itself, on small trees that break each rule.
 set -euo pipefail
 source_dir=${CAUCUS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 
@@ -18,6 +18,13 @@ check_tree() {
             m = split("assert errno fenv float inttypes limits math stdalign stdarg stdatomic stdbool stddef " \
                       "stdint stdio stdlib string sodium", names, " ")
             for (i = 1; i <= m; i++) allowed[names[i] ".h"] = 1
+            # Of the libraries only sim has a clock: how long a trial takes decides how work is dealt out, not results.
+            # OpenSSL reads the time in functions whose names do not say so.
+            m = split("num rng dp plan algo wire link data scenario show audit", names, " ")
+            for (i = 1; i <= m; i++) timeless[names[i]] = 1
+            clocks = "(clock_gettime|gettimeofday|timespec_get|(^|[^a-z_])(clock|time)|caucus_clock_[a-z]+|" \
+                     "X509_cmp_(current_time|timeframe)|X509_(gmtime|time)_adj(_ex)?|ASN1_TIME_diff|" \
+                     "SSL_SESSION_[gs]et_time|SSL_CTX_flush_sessions)\\("
         }
         function bad(text) { print file ":" line_number ": " text; failed = 1 }
         # A public header names its layer within its first lines.
@@ -48,6 +55,10 @@ check_tree() {
         function check_line(text,    name, quoted, layer) {
             if (text ~ /(==|!=|case)[ \t]*CAUCUS_ALGORITHM_[A-Z]/ && text !~ /CAUCUS_ALGORITHM_COUNT/)
                 bad("an algorithm asked for by name: ask the table of its family (plan/family.h)")
+            if (text ~ /(==|!=|case)[ \t]*CAUCUS_FAMILY_[A-Z]/ && text !~ /CAUCUS_FAMILY_COUNT/)
+                bad("a family asked for by name: ask for a property in its table (plan/family.h)")
+            if ((own in timeless) && text ~ clocks)
+                bad("layer " own " reads a clock: its caller has one, and says what time it is")
             if (rank[own] < rank["audit"] || own == "mpi") check_words(text)
             if (text !~ /^[ \t]*#[ \t]*include/) return
             includes++
@@ -109,6 +120,9 @@ catches "an internal header in a public one" include/caucus/bad.h ' * layer: dp\
     'includes the internal'
 catches "a folder that is no layer" src/dp/../num/../bad.c '#include <stdint.h>\n' 'no known layer'
 catches "an algorithm asked for by name" src/sim/bad.c 'if (a == CAUCUS_ALGORITHM_SVT)\n' 'ask the table'
+catches "a family asked for by name" src/sim/bad.c 'return f != CAUCUS_FAMILY_SVT;\n' 'ask for a property'
+catches "a clock in the library" src/dp/bad.c 'now = time(NULL);\n' 'reads a clock'
+catches "a clock of OpenSSL" src/num/bad.c 'return X509_cmp_current_time(t);\n' 'reads a clock'
 catches "a flag below the program" src/sim/bad.c 'x = "too large, see --range";\n' 'a flag named below'
 catches "an include through a macro" src/dp/bad.c '#include HEADER\n' 'cannot be read'
 

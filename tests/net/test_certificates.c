@@ -9,7 +9,7 @@
 
 #define SHORT_SECONDS 3
 
-/* Files of certificates are looked at, not a clock: OpenSSL says whether they have expired. */
+/* OpenSSL reads the clock for this: tests wait for it, and judge nothing by when it comes. */
 static bool has_expired(const X509 *certificate) {
     return X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0;
 }

@@ -11,7 +11,7 @@
 #include "plan/family.h"
 
 static bool has_switches(const caucus_view *view) {
-    return caucus_plan_family(view->plan) == CAUCUS_FAMILY_SVT;
+    return caucus_plan_ops_of(view->plan)->checks;
 }
 
 void caucus_view_switch_word(const caucus_view *view, FILE *to) {
