@@ -323,7 +323,7 @@ def relays():
 families = [picks, simulations, plans, stops, others, live, relays]
 for family in families:
     family()
-missing = sorted(set(validators) - set(seen))
+missing = sorted(set(validators) - set(seen) - {"relay_summary"})  # tests/fault/relay.sh: it needs a NATS server
 if missing:
     sys.exit(f"not ok: no document for {missing}")
 schemas_refuse()

@@ -67,6 +67,21 @@ make_losses 5 120 6 drawn
 relayed stoch --algorithm stoch --trust coordinator --epsilon 400 --rounds 120 --experts 6
 relayed votes --algorithm stoch --trust nobody --epsilon 400 --rounds 120 --experts 6
 
+# What relays print, as docs/schemas has it.
+python3 - "${CAUCUS_SOURCE:-$(dirname "$0")/../..}/docs/schemas" "$work"/*.relay?.?.out <<'PY' || bad "a relay's JSON"
+import json, sys
+import jsonschema
+first, last = (jsonschema.Draft202012Validator(json.load(open(f"{sys.argv[1]}/{name}.json")))
+               for name in ("serve_listening", "relay_summary"))
+for path in sys.argv[2:]:
+    listening, summary = (json.loads(line) for line in open(path))
+    first.validate(listening)
+    last.validate(summary)
+    assert next(iter(listening)) == next(iter(summary)) == "version" and summary["partials"] > 0, summary
+    assert not last.is_valid({**summary, "version": 2}) and not last.is_valid({**summary, "stranger": 0})
+assert len(sys.argv) == 2 + 8, sys.argv
+PY
+
 # What is wrong is said in a line, before anything is written.
 wrong 2 "belong together" "$CAUCUS" serve --plan "$work/svt.yaml" --state "$work/none" --insecure \
     --nats nats://127.0.0.1:1

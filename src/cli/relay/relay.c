@@ -305,8 +305,8 @@ static void summarise(const relaying *r) {
     caucus_relay_own_status now;
     caucus_relay_get_status(r->relay, &now);
     if (r->json)
-        printf("{\"partials\": %" PRIu64 ", \"accepted\": %" PRIu64 ", \"stale\": %" PRIu64 ", \"refused\": %" PRIu64
-               ", \"hung_up\": %" PRIu64 "}\n",
+        printf("{\"version\": 1, \"partials\": %" PRIu64 ", \"accepted\": %" PRIu64 ", \"stale\": %" PRIu64
+               ", \"refused\": %" PRIu64 ", \"hung_up\": %" PRIu64 "}\n",
                now.sent, now.accepted, now.stale, now.refused, now.hung_up);
     else
         printf("%" PRIu64 " partials sent, %" PRIu64 " accepted\n", now.sent, now.accepted);
