@@ -24,7 +24,7 @@ static caucus_plan *plan_of(const caucus_settings *settings) {
 }
 
 static const caucus_audit_options quick = {
-    .seed = 1, .trials = 20000, .confidence = CAUCUS_AUDIT_CONFIDENCE, .threads = 2};
+    .seed = 1, .trials = 10000, .confidence = CAUCUS_AUDIT_CONFIDENCE, .threads = 2};
 
 /* Runs of a small plan are those of the plan itself; half its noise is noticed. */
 static void test_own_integers(void **state) {

@@ -9,15 +9,21 @@
 
 audit() { "$CAUCUS" audit "$@"; }
 
-# The quick audit: everything as expected, and the paper's false claims are found clearly false. An instrumented
-# program, many times slower, runs some of it: there the point is what its sanitizer says.
-some=""
+# The quick audit: everything as expected, and the paper's false claims are found clearly false. By default every
+# mechanism in one setting at least, with its broken twins (a quarter of the processor time); everything with
+# CAUCUS_AUDIT_ALL=1 (make nightly). An instrumented program, many times slower, runs some of it: there the point is
+# what its sanitizer says.
+some="--only flip,exponential,noisy-min,check-fires,check-silent,epochs,laplace-d,svt,hedge,limited-updates"
+some+=",sparse-vector,own-pace,stoch-flip,stoch-longest,stoch-evaluate,trees-root,paper-noisy-min,vote-client"
+some+=",vote-restarts-again,knorm-block,shortlist-block,gauss,show-loss-unpaid,link-svt"
+if [ -n "${CAUCUS_AUDIT_ALL:-}" ]; then some=""; fi
 if grep -Eqs '^CAUCUS_(SANITIZE:STRING=.+|COVERAGE:BOOL=ON)' "${CAUCUS_BUILD:-/nonexistent}/CMakeCache.txt"; then
     some="--only epochs,vote,gauss,hedge,svt-client-block,trees-right"
+    few=1
 fi
 code=0
 audit --quick $some --format json --out page >quick.json 2>err || code=$?
-if [ "$code" -eq 0 ] && SOME=$some $python - <<'END'
+if [ "$code" -eq 0 ] && SOME=$some FEW=${few:-} $python - <<'END'
 import json, os, sys
 audits = json.load(open('quick.json'))['audits']
 by_name = {a['name']: a for a in audits}
@@ -29,13 +35,20 @@ for a in audits:
     assert (a['lower_bound'] > a['claimed']) == (a['finding'] == 'refuted') == (a['twin_of'] is not None), a
     assert a['words'] == '%s: at least %.3f of the %g claimed' % (a['finding'], a['lower_bound'], a['claimed']), a
     assert abs(a['confidence'] - (1 - 1e-6)) < 1e-12 and a['trials'] >= 1000, a
-if os.environ['SOME']:
+if os.environ['FEW']:
     sys.exit(0)
-def at_least(name, bound):
-    assert by_name[name]['lower_bound'] > bound, by_name[name]
-at_least('paper-local-64', 3)
-at_least('paper-noisy-min', 1.5)
-assert by_name['paper-local-64']['claimed'] == 1 and by_name['paper-noisy-min']['claimed'] == 1
+missing = set()
+def at_least(name, bound, claimed, expect):
+    """The bound that was found; of what is not refuted, as a part of the claim."""
+    if name not in by_name:
+        missing.add(name)
+        return
+    a = by_name[name]
+    assert a['expect'] == expect and a['claimed'] == (claimed or a['claimed']), a
+    assert a['lower_bound'] > (bound if expect == 'refuted' else bound * a['claimed']), a
+# What the paper claims, which is 1, and is not so.
+at_least('paper-local-64', 3, 1, 'refuted')
+at_least('paper-noisy-min', 1.5, 1, 'refuted')
 # Power: what holds is measured close to its claim.
 for name, part in {'knorm': .9, 'vote': .9, 'shortlist': .9, 'flip': .9, 'exponential': .85,
                    'check-fires': .9, 'check-silent': .9, 'epochs-refresh': .9, 'epochs-restart': .9, 'laplace-d': .8,
@@ -43,13 +56,12 @@ for name, part in {'knorm': .9, 'vote': .9, 'shortlist': .9, 'flip': .9, 'expone
                    'own-pace': .75, 'show-loss': .85, 'svt': .8, 'trees-root': .8, 'trees-right': .8,
                    'past-phases': .7, 'hedge': .75, 'hedge-renew': .7, 'svt-renew': .7,
                    'svt-renew-at': .65, 'svt-renew-fires': .7, 'gauss': .5}.items():
-    assert by_name[name]['expect'] == 'not refuted', name
-    at_least(name, part * by_name[name]['claimed'])
+    at_least(name, part, None, 'not refuted')
 # Renewal: each of its rules has a twin that breaks it.
 for name, bound in {'svt-renew-kept': 2.1, 'svt-renew-at-kept': 2.3, 'svt-renew-fires-kept': 2.1,
                     'hedge-renew-kept': 1.2}.items():
-    assert by_name[name]['expect'] == 'refuted', name
-    at_least(name, bound)
+    at_least(name, bound, 2 if name.startswith('svt') else 1, 'refuted')
+assert not missing or os.environ['SOME'] and len(missing) <= 10, missing
 broken = [a for a in audits if a['twin_of']]
 assert len(broken) >= 20 and all(a['expect'] == 'refuted' for a in broken)
 for word in ('half-noise', 'noise-1.25', 'kept', 'quiet', 'again', 'range-5'):

@@ -14,6 +14,7 @@
 #include "dial/certify.h"
 #include "net/http.h"
 #include "net/server_impl.h"
+#include "scratch.h"
 #include "testing_settings.h"
 
 #define SEED 20241u
@@ -403,7 +404,7 @@ static void test_page(void **state) {
 static int set_up(void **state) {
     (void)state;
     (void)signal(SIGPIPE, SIG_IGN); /* the server closes connections that a client is writing to */
-    (void)snprintf(place, sizeof place, "%s/caucus-oom-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    (void)snprintf(place, sizeof place, "%s/caucus-oom-XXXXXX", scratch_root());
     if (mkdtemp(place) == NULL)
         return -1;
     caucus_certify_settings certify = {.dir = in_place("certs"), .clients = CLIENTS, .days = 30};

@@ -12,6 +12,7 @@
 
 #include "link/plain_link.h"
 #include "plan/plan.h"
+#include "scratch.h"
 #include "state_plans.h"
 #include "store/journal.h"
 #include "wire/wire.h"
@@ -35,7 +36,7 @@ static void remove_place(void) {
 }
 
 static void make_place(void) {
-    (void)snprintf(place, sizeof place, "%s/caucus-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    (void)snprintf(place, sizeof place, "%s/caucus-fuzz-XXXXXX", scratch_root());
     if (mkdtemp(place) == NULL)
         abort();
     (void)snprintf(path, sizeof path, "%s/state", place);

@@ -10,6 +10,7 @@
 #include <openssl/x509v3.h>
 
 #include "dial/certificate.h"
+#include "scratch.h"
 #include "testing_settings.h"
 
 #define SEED 5
@@ -77,7 +78,7 @@ static inline void issue_odd(const office *o, caucus_certificate_role role, cons
 
 static inline void open_office(office *o) {
     memset(o, 0, sizeof *o);
-    (void)snprintf(o->dir, sizeof o->dir, "/tmp/caucus-test-XXXXXX");
+    (void)snprintf(o->dir, sizeof o->dir, "%s/caucus-test-XXXXXX", scratch_root());
     assert_non_null(mkdtemp(o->dir));
     assert_int_equal(caucus_certificate_new(CAUCUS_CERTIFICATE_CA, NULL, "authority", NULL, 30, &o->ca, NULL),
                      CAUCUS_OK);

@@ -23,6 +23,7 @@
 
 #include "dial/tls.h"
 #include "net/server.h"
+#include "scratch.h"
 #include "wire/wire.h"
 
 #define MAX_EXPERTS 8192
@@ -41,7 +42,7 @@ typedef struct hall {
 
 static inline void hall_init(hall *h, const caucus_plan *plan, uint64_t seed) {
     memset(h, 0, sizeof *h);
-    (void)snprintf(h->dir, sizeof h->dir, "/tmp/caucus-test-XXXXXX");
+    (void)snprintf(h->dir, sizeof h->dir, "%s/caucus-test-XXXXXX", scratch_root());
     assert_non_null(mkdtemp(h->dir));
     caucus_key run;
     caucus_key_from_seed(seed, &run);

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "../../bench/long_run.h"
+#include "scratch.h"
 
 #define EARLY 1000u
 #define LATE 10000u
@@ -152,7 +153,7 @@ static void test_a_step_costs_the_same(void **state) {
     caucus_error error = {0};
     caucus_plan *plan = NULL;
     long_run l;
-    (void)snprintf(dir, sizeof dir, "%s/caucus-test-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    (void)snprintf(dir, sizeof dir, "%s/caucus-test-XXXXXX", scratch_root());
     assert_non_null(mkdtemp(dir));
     assert_int_equal(long_run_plan(CAUCUS_ALGORITHM_HEDGE, LATE + 2 * WINDOW, &plan, &error), CAUCUS_OK);
     if (long_run_open(&l, plan, dir, &error) != CAUCUS_OK)

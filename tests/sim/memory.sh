@@ -41,10 +41,8 @@ at_most() {
 }
 
 many=(--clients 1000000 --experts 100 --epsilon 1)
-svt=$(peak "${many[@]}" --rounds 2 --trials 2 --algorithm svt --adversary realizable)
-at_most "a million clients, svt, two trials" "$svt" 1536
-threads=$(peak "${many[@]}" --rounds 2 --trials 2 --threads 2 --algorithm svt --adversary realizable)
-at_most "a million clients, svt, two threads asked for" "$threads" 1536
+svt=$(peak "${many[@]}" --rounds 2 --trials 2 --threads 2 --algorithm svt --adversary realizable)
+at_most "a million clients, svt, two trials, two threads asked for" "$svt" 1536
 block=$(peak "${many[@]}" --rounds 2 --trials 1 --algorithm svt --adversary realizable --unit client-block)
 at_most "a million clients, svt, unit client-block" "$block" 1536
 blocks=$(peak "${many[@]}" --rounds 2 --trials 1 --algorithm svt --adversary realizable --unit client-block \

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "net/forked.h"
+#include "scratch.h"
 
 static const uint8_t plan_hash[32] = {0x3f, 0x9c, 0x10, 0xaa, 7};
 
@@ -194,11 +195,9 @@ static inline const char *in_place(const char *name) {
     return to;
 }
 
-/* Below /tmp, or in memory: a killed process loses nothing that it has written, disk or not, and hundreds of syncs take
- * no time. */
+/* On the disk, or in memory (scratch.h). */
 static inline int place_make(bool in_memory) {
-    (void)snprintf(place, sizeof place, "%s/caucus-store-XXXXXX",
-                   in_memory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    (void)snprintf(place, sizeof place, "%s/caucus-store-XXXXXX", in_memory ? scratch_root() : "/tmp");
     return mkdtemp(place) != NULL ? 0 : -1;
 }
 
