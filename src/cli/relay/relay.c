@@ -6,6 +6,7 @@
 #include "net/relay/relay.h"
 #include "cli/complain.h"
 #include "cli/config.h"
+#include "cli/given.h"
 #include "cli/serve/serve_log.h"
 #include "cli/serve/serve_print.h"
 #include "cli/signals.h"
@@ -15,7 +16,6 @@
 #include "net/http.h"
 #include "net/relay/relay_texts.h"
 #include "net/server.h"
-#include "num/number_text.h"
 #include "plan/plan.h"
 #include <caucus/plan_file.h>
 
@@ -144,73 +144,38 @@ static void print_help(void) {
     caucus_options_sections(options, sections);
 }
 
+static caucus_given given(relaying *r) {
+    return (caucus_given){.verb = "relay", .options = options, .value = r->value};
+}
+
 static int take_option(void *user, size_t index, const char *value) {
-    relaying *r = user;
-    if (index == SIZE_MAX)
-        return caucus_usage("relay", "'%s': unexpected word — options begin with --", value);
-    if (options[index].argument == NULL && strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-        return caucus_config_refuse("relay", options[index].name, value, "must be true or false");
-    if (r->value[index])
-        return caucus_usage("relay", "--%s %s: given twice", options[index].name, value);
-    r->value[index] = value;
-    return 0;
+    const caucus_given g = given(user);
+    return caucus_given_take(&g, index, value);
 }
 
-/* A whole number; *ret stays as it is if the option was not given. False: said on stderr. */
-static bool read_number(const relaying *r, enum option option, uint64_t least, uint64_t most, uint64_t *ret) {
-    const char *text = r->value[option];
-    return !text || caucus_whole_parse(text, least, most, ret) ||
-           !caucus_config_refuse("relay", options[option].name, text,
-                                 "a whole number from %" PRIu64 " to %" PRIu64 " is expected", least, most);
-}
-
-static bool read_word(const relaying *r, enum option option, const char *const *words, const char *all, size_t *ret) {
-    const char *text = r->value[option];
-    for (size_t i = 0; text && words[i]; i++)
-        if (strcmp(text, words[i]) == 0) {
-            *ret = i;
-            return true;
-        }
-    return !text || !caucus_config_refuse("relay", options[option].name, text, "%s", all);
-}
-
-static bool is_on(const relaying *r, enum option option) {
-    return r->value[option] && strcmp(r->value[option], "true") == 0;
-}
-
-static bool has_all(const relaying *r) {
+static bool has_all(const caucus_given *g) {
     static const enum option needed[] = {OPTION_PLAN, OPTION_NUMBER, OPTION_NATS, OPTION_RELAY_KEY, OPTION_COORDINATOR};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-        if (!r->value[needed[i]])
+        if (!g->value[needed[i]])
             return caucus_usage("relay", "--%s is missing — %s", options[needed[i]].name, options[needed[i]].help) == 0;
-    const bool certificates = r->value[OPTION_CERT] && r->value[OPTION_KEY] && r->value[OPTION_CLIENT_CA];
-    const bool any = r->value[OPTION_CERT] || r->value[OPTION_KEY] || r->value[OPTION_CLIENT_CA];
-    if (is_on(r, OPTION_INSECURE) ? any : !certificates)
-        return caucus_usage("relay", any && is_on(r, OPTION_INSECURE)
-                                         ? "--insecure: not together with certificates — leave one of them out"
-                                         : "--cert, --key and --client-ca are needed — caucus certify --relays makes "
-                                           "some to try; --insecure works without, on this machine") == 0;
-    return true;
+    return caucus_given_certificates(g, &(caucus_given_listener){OPTION_CERT, OPTION_KEY, OPTION_CLIENT_CA,
+                                                                 OPTION_INSECURE, "caucus certify --relays"});
 }
 
 static bool read_options(relaying *r, size_t *ret_level, bool *ret_log_json) {
-    static const char *const formats[] = {"text", "json", NULL}, *const levels[] = {"error", "notice", "detail", NULL};
     uint64_t number = 0, max_clients = 0, max_strangers = 0, loops = 0, gather = 0, keep = 0, cut_off = 0;
-    size_t format = 0, log_format = 0;
+    const caucus_given g = given(r);
     *ret_level = CAUCUS_LOG_NOTICE;
-    if (!has_all(r) || !read_number(r, OPTION_NUMBER, 1, UINT16_MAX, &number) ||
-        !read_number(r, OPTION_MAX_CLIENTS, 0, UINT32_MAX, &max_clients) ||
-        !read_number(r, OPTION_MAX_STRANGERS, 0, UINT32_MAX, &max_strangers) ||
-        !read_number(r, OPTION_LOOPS, 0, UINT32_MAX, &loops) || !read_number(r, OPTION_GATHER, 1, 60000, &gather) ||
-        !read_number(r, OPTION_KEEP, 1, 1u << 20, &keep) || !read_number(r, OPTION_CUT_OFF, 3, 3600, &cut_off) ||
-        !read_word(r, OPTION_FORMAT, formats, "text or json", &format) ||
-        !read_word(r, OPTION_LOG_FORMAT, formats, "text or json", &log_format) ||
-        !read_word(r, OPTION_LOG_LEVEL, levels, "error, notice or detail", ret_level))
+    if (!has_all(&g) || !caucus_given_number(&g, OPTION_NUMBER, 1, UINT16_MAX, &number) ||
+        !caucus_given_number(&g, OPTION_MAX_CLIENTS, 0, UINT32_MAX, &max_clients) ||
+        !caucus_given_number(&g, OPTION_MAX_STRANGERS, 0, UINT32_MAX, &max_strangers) ||
+        !caucus_given_number(&g, OPTION_LOOPS, 0, UINT32_MAX, &loops) ||
+        !caucus_given_number(&g, OPTION_GATHER, 1, 60000, &gather) ||
+        !caucus_given_number(&g, OPTION_KEEP, 1, 1u << 20, &keep) ||
+        !caucus_given_number(&g, OPTION_CUT_OFF, 3, 3600, &cut_off) ||
+        !caucus_given_json(&g, OPTION_FORMAT, &r->json) || !caucus_given_json(&g, OPTION_LOG_FORMAT, ret_log_json) ||
+        !caucus_given_log_level(&g, OPTION_LOG_LEVEL, ret_level))
         return false;
-    r->json = format == 1;
-    if (r->json)
-        caucus_dress_data();
-    *ret_log_json = log_format == 1;
     r->relay_set = (caucus_relay_settings){.line = {.url = r->value[OPTION_NATS],
                                                     .ca = r->value[OPTION_NATS_CA],
                                                     .seed = r->value[OPTION_NATS_KEY],

@@ -2,6 +2,7 @@
 /* serve.c: `caucus serve`: the coordinator of a live federation. */
 #include "cli/complain.h"
 #include "cli/config.h"
+#include "cli/given.h"
 #include "cli/serve/serve_log.h"
 #include "cli/serve/serve_print.h"
 #include "cli/serve/serve_stay.h"
@@ -12,7 +13,6 @@
 #include "net/http.h"
 #include "net/server.h"
 #include "net/standby_texts.h"
-#include "num/nearest.h"
 #include "num/number_text.h"
 #include "plan/plan.h"
 #include <caucus/plan_file.h>
@@ -193,10 +193,12 @@ static void print_help(void) {
     caucus_options_sections(options, sections);
 }
 
+static caucus_given given(serving *s) {
+    return (caucus_given){.verb = "serve", .options = options, .value = s->value};
+}
+
 static int take_option(void *user, size_t index, const char *value) {
     serving *s = user;
-    if (index == SIZE_MAX)
-        return caucus_usage("serve", "'%s': unexpected word — options begin with --", value);
     if (index == OPTION_TRUST) {
         if (strcmp(value, "sum") == 0)
             fputs("caucus serve: --trust sum: not there yet — plan with --trust coordinator or --trust nobody\n",
@@ -205,30 +207,22 @@ static int take_option(void *user, size_t index, const char *value) {
             fputs("caucus serve: --trust: the plan says whom to trust — caucus plan --trust makes one\n", stderr);
         return CAUCUS_EXIT_USAGE;
     }
-    if (options[index].argument == NULL && strcmp(value, "true") != 0 && strcmp(value, "false") != 0) {
-        return caucus_config_refuse("serve", options[index].name, value, "must be true or false");
-    }
-    if (s->value[index])
-        return caucus_usage("serve", "--%s %s: given twice", options[index].name, value);
-    s->value[index] = value;
-    return 0;
+    const caucus_given g = given(s);
+    return caucus_given_take(&g, index, value);
 }
 
-static bool is_on(const serving *s, enum option option) {
-    return s->value[option] && strcmp(s->value[option], "true") == 0;
+static bool is_on(serving *s, enum option option) {
+    const caucus_given g = given(s);
+    return caucus_given_on(&g, option);
 }
 
 /* A whole number up to `most`; false: said on stderr. *ret stays as it is if the option was not given. */
-static bool read_number(const serving *s, enum option option, uint64_t most, uint64_t *ret) {
-    const char *text = s->value[option];
-    if (!text)
-        return true;
-    return caucus_whole_parse(text, 0, most, ret) ||
-           !caucus_config_refuse("serve", options[option].name, text, "a whole number up to %" PRIu64 " is expected",
-                                 most);
+static bool read_number(serving *s, enum option option, uint64_t most, uint64_t *ret) {
+    const caucus_given g = given(s);
+    return caucus_given_number(&g, option, 0, most, ret);
 }
 
-static bool read_count(const serving *s, enum option option, uint32_t *ret) {
+static bool read_count(serving *s, enum option option, uint32_t *ret) {
     uint64_t number = 0;
     if (!read_number(s, option, UINT32_MAX, &number))
         return false;
@@ -314,31 +308,15 @@ static bool read_token(serving *s) {
     return false;
 }
 
-/* One of the words; *ret is its place. False: said on stderr. *ret stays as it is if the option was not given. */
-static bool read_word(const serving *s, enum option option, const char *const *words, const char *all, size_t *ret) {
-    const char *text = s->value[option];
-    for (size_t i = 0; text && words[i]; i++)
-        if (strcmp(text, words[i]) == 0) {
-            *ret = i;
-            return true;
-        }
-    if (text)
-        (void)caucus_config_refuse("serve", options[option].name, text, "%s%s", all, caucus_meant_of(text, words).text);
-    return !text;
-}
-
 static bool read_log(serving *s) {
-    static const char *const formats[] = {"text", "json", NULL}, *const levels[] = {"error", "notice", "detail", NULL};
-    size_t format = 0;
+    const caucus_given g = given(s);
     s->log_level = CAUCUS_LOG_NOTICE;
     if (s->quiet && s->value[OPTION_LOG_LEVEL]) {
         fputs("caucus serve: --quiet: not together with --log-level, which says it better\n", stderr);
         return false;
     }
-    bool read = read_word(s, OPTION_LOG_FORMAT, formats, "text or json", &format) &&
-                read_word(s, OPTION_LOG_LEVEL, levels, "error, notice or detail", &s->log_level);
-    s->log_json = format == 1;
-    return read;
+    return caucus_given_json(&g, OPTION_LOG_FORMAT, &s->log_json) &&
+           caucus_given_log_level(&g, OPTION_LOG_LEVEL, &s->log_level);
 }
 
 static bool is_never(const serving *s, enum option option) {
@@ -347,31 +325,19 @@ static bool is_never(const serving *s, enum option option) {
 
 /* Everything that can be wrong with the words. */
 static bool read_options(serving *s) {
-    const char *format = s->value[OPTION_FORMAT] ? s->value[OPTION_FORMAT] : "text";
-    s->json = strcmp(format, "json") == 0;
+    const caucus_given g = given(s);
     s->quiet = is_on(s, OPTION_QUIET);
-    if (s->json)
-        caucus_dress_data();
-    if (!s->json && strcmp(format, "text") != 0) {
-        return !caucus_config_refuse("serve", "format", format, "text or json%s",
-                                     caucus_meant_of(format, (const char *const[]){"text", "json", NULL}).text);
-    }
+    if (!caucus_given_json(&g, OPTION_FORMAT, &s->json))
+        return false;
     if (!s->value[OPTION_PLAN] || !s->value[OPTION_STATE]) {
         fprintf(stderr, "caucus serve: --%s is missing — %s\n", s->value[OPTION_PLAN] ? "state" : "plan",
                 s->value[OPTION_PLAN] ? "a directory for the decisions, new or of this run"
                                       : "caucus plan --write plan.yaml makes one");
         return false;
     }
-    bool certificates = s->value[OPTION_CERT] && s->value[OPTION_KEY] && s->value[OPTION_CLIENT_CA];
-    bool any = s->value[OPTION_CERT] || s->value[OPTION_KEY] || s->value[OPTION_CLIENT_CA];
-    if (is_on(s, OPTION_INSECURE) ? any : !certificates) {
-        fputs(any && is_on(s, OPTION_INSECURE)
-                  ? "caucus serve: --insecure: not together with certificates — leave one of them out\n"
-                  : "caucus serve: --cert, --key and --client-ca are needed — caucus certify makes some to try; "
-                    "--insecure works without, on this machine\n",
-              stderr);
+    if (!caucus_given_certificates(
+            &g, &(caucus_given_listener){OPTION_CERT, OPTION_KEY, OPTION_CLIENT_CA, OPTION_INSECURE, "caucus certify"}))
         return false;
-    }
     if (s->value[OPTION_TOKEN] && !s->value[OPTION_HTTP]) {
         fputs("caucus serve: --token: is for the status page — give --http HOST:PORT too\n", stderr);
         return false;
