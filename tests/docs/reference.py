@@ -7,8 +7,8 @@
 What exists and is not listed fails, and so does what is listed and does not exist: verbs (`caucus help`) and their
 manual pages, JSON schemas, headers, names of the Python package, metrics, variables of the environment. Log lines and
 refusals: tests/cli/operations.sh looks for all of the sources' on the page; here all of the page's are looked for in
-the sources. Every page leads to the glossary. tools/docs-refusals must know what the program says when it refuses some
-command lines.
+the sources. Every page leads to the glossary, and has no mark that the site would show otherwise than it is meant.
+tools/docs-refusals must know what the program says when it refuses some command lines.
 """
 import ast
 import os
@@ -21,7 +21,8 @@ LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*')
 ELSEWHERE = ("log-format json", "Connection refused", "certificate expired", "bad certificate",
              "a new run needs a new --state and its own budget", "stay only tells clients that were away",
              "plan the coordinator runs plan", "no announcement at")
-NO_TERMS = ("ARCHITECTURE.md", "RELEASING.md", "TESTING.md")  # the glossary itself, and pages for those who work on it
+# The glossary itself, and pages for those who work on caucus.
+NO_TERMS = ("ARCHITECTURE.md", "PICTURES.md", "RELEASING.md", "TESTING.md")
 REFUSED = (["plan", "--epsilon", "-1"], ["plan", "--trust", "everybody"], ["pick", "--no-such-option"],
            ["simulate", "--trials", "0"])
 
@@ -106,6 +107,17 @@ def refused_words(root, program):
     return wrong
 
 
+def badly_marked(name, text):
+    """What the site would show otherwise than it is meant: a list without an empty line before it is no list there, and
+    stars between letters are emphasis."""
+    text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.S | re.M)
+    lines = text.split("\n")
+    wrong = [f"{name}: no empty line before the list '{line[:40]}'" for before, line in zip(lines, lines[1:])
+             if re.match(r"[-*] ", line) and before.strip() and not re.match(r"[-*] |  ", before)]
+    plain = re.sub(r"`[^`]*`", "", text)
+    return wrong + [f"{name}: a star between letters: '{star}'" for star in re.findall(r"\w+\*\w+", plain)]
+
+
 def faults(root, program):
     page, operations = read(root, "docs/REFERENCE.md"), read(root, "docs/OPERATIONS.md")
     overview = subprocess.run([program, "help"], check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -131,6 +143,9 @@ def faults(root, program):
     wrong += [f"docs/{name} does not lead to the glossary" for name in sorted(os.listdir(os.path.join(root, "docs")))
               if name.endswith(".md") and name not in NO_TERMS
               and "ARCHITECTURE.md#glossary" not in read(root, "docs/" + name)]
+    pages = ["README.md"] + ["docs/" + name for name in sorted(os.listdir(os.path.join(root, "docs")))
+                             if name.endswith(".md")]
+    wrong += [fault for name in pages for fault in badly_marked(name, read(root, name))]
     unsaid, looked = never_said(root, operations.split("## Log lines")[1].split("## Sizing")[0])
     if looked < 150 or not never_said(root, "`nobody has ever written this line`")[0]:
         wrong.append("the log lines were not found on the page, or one that nobody says is not missed")
@@ -140,6 +155,8 @@ def faults(root, program):
 def main():
     root, program = sys.argv[1], os.path.abspath(sys.argv[2])
     if differences("x", {"a", "b"}, {"b", "c"}) != ["x 'c' is not listed", "x 'a' is listed and does not exist"]:
+        sys.exit("not ok: the test itself")
+    if len(badly_marked("x", "so:\n- a\n- b\n  c\n\n- d\n")) != 1 or len(badly_marked("x", "a*b `c*d` *e*\n")) != 1:
         sys.exit("not ok: the test itself")
     wrong = faults(root, program)
     print("\n".join(wrong) or "ok: docs/REFERENCE.md is what the program has")
