@@ -159,7 +159,8 @@ def main():
     if len(badly_marked("x", "so:\n- a\n- b\n  c\n\n- d\n")) != 1 or len(badly_marked("x", "a*b `c*d` *e*\n")) != 1:
         sys.exit("not ok: the test itself")
     wrong = faults(root, program)
-    print("\n".join(wrong) or "ok: docs/REFERENCE.md is what the program has")
+    print("\n".join(wrong + ["see docs/REFERENCE.md, and docs/OPERATIONS.md for what is said"])
+          if wrong else "ok: docs/REFERENCE.md is what the program has")
     sys.exit(bool(wrong))
 
 
