@@ -161,11 +161,12 @@ class Fleet:
         fed = number == 1
         where = self.work / f"client.{number}"
         losses = ["--replay"] if fed else ["--losses", self.work / "losses.npy"]
+        source = subprocess.PIPE if fed else subprocess.DEVNULL
         with open(f"{where}.out", "a", encoding="utf-8") as out, open(f"{where}.err", "a", encoding="utf-8") as err:
             # pylint: disable=consider-using-with
             self.joined[number] = subprocess.Popen(
                 [self.caucus, "join", *self.dials(number), "--plan", self.plan, "--seed", str(SEED), "--state",
-                 f"{where}.state", *losses], stdin=subprocess.PIPE if fed else subprocess.DEVNULL, stdout=out, stderr=err)
+                 f"{where}.state", *losses], stdin=source, stdout=out, stderr=err)
         if fed:
             self.fed = self.joined[number].stdin
 

@@ -257,7 +257,7 @@ caucus_taken caucus_step_take_session(caucus_loop *loop, uint32_t client);
  *  Returns: as caucus_relayed_take(); CAUCUS_E_ORDER also if nothing is counted at present. */
 caucus_status caucus_step_take(caucus_server *server, const caucus_relayed *partial, const caucus_relayed_from *from,
                                uint64_t *taken, uint64_t n, uint32_t *ret_items) CAUCUS_MUST_CHECK;
-/** A relay has heard more than is committed: this is an older copy of the state. */
+/** A relay has heard more than is committed, or something else: this is an older copy of the state. */
 void caucus_step_rolled_back(caucus_server *server, uint16_t relay, uint64_t heard);
 /** All locks are held: end the run, since what it depends on could not be kept. */
 void caucus_step_give_up(caucus_server *server, caucus_status status, const caucus_error *error);

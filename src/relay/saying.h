@@ -5,7 +5,8 @@
  * A message is a byte that says what it is and the fields below, integers with the least significant byte first:
  *
  *   relay to coordinator
- *     HERE     announcements heard 8                        first of a session, and every second
+ *     HERE     announcements heard 8, their chain 32        first of a session, and every second; the chain is that of
+ *              store/coordinator/chain.h, and left out if none were heard, or in a run without an end
  *     PLACE    count 4; each: ticket 8, client 4, heard 8, certificate's serial number (length 1, text)
  *     LEFT     count 4; each: client 4, session 8, said goodbye 1
  *     PARTIAL  n 8, bytes of all its pieces 4, this piece begins at 4, the piece (algo/relayed)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The connection to the database is cut exactly after a decision was sent: the server has committed it and the answer is
 # lost; it never arrived; or it arrives when its sender has long come back with a new term, and then changes nothing.
-# Nothing is announced before it is known which, and the run is the undisturbed one. All decisions look alike on the line.
+# Nothing is announced before it is known which, and the run is the undisturbed one. On the line all decisions look
+# alike.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/postgres.bash"

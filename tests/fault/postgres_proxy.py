@@ -8,7 +8,8 @@ Everything goes through as it is, until a line on standard input says what becom
   lost   it never reaches the server
   late   it reaches the server after the line "release"; for its sender the connection is lost long before
 Each is answered by one line on standard output when it has happened; "made" and "release" with the number of rows that
-the server has changed. Of every change that is sent a line says its length, as it can be seen on the line: "sent BYTES".
+the server has changed. Of every change that is sent a line says its length, as it can be seen on the way: "sent
+BYTES".
 """
 import os
 import select

@@ -23,7 +23,8 @@ start_standby() {
     own_port
     page=$free_port
     "$CAUCUS" serve --plan "$plan" --state "$record" --state-key "$work/$1.b.key" --listen "127.0.0.1:$second" \
-        --seed "$seed" --format json --http "127.0.0.1:$page" --standby "${security[@]}" >"$work/$1.b.out" 2>"$work/$1.b.err" </dev/null &
+        --seed "$seed" --format json --http "127.0.0.1:$page" --standby "${security[@]}" \
+        >"$work/$1.b.out" 2>"$work/$1.b.err" </dev/null &
     standby=$!
     until_true 20 says "$work/$1.b.err" "standing by" || bad "$1: no standby: $(cat "$work/$1.b.err")"
 }

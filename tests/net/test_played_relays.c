@@ -4,6 +4,7 @@
  * report once. */
 #include "net/played_relay.h"
 #include "num/little_endian.h"
+#include "store/coordinator/chain.h"
 #include "testing_settings.h"
 
 #define SEED 7
@@ -430,6 +431,52 @@ static void test_state_lost(void **state) {
     stage_close(&s, 0);
 }
 
+/* A relay that has heard so many, with a chain over them, begins a session. */
+static void say_chain(stage *s, uint64_t heard, bool other) {
+    played *p = &s->relay[A];
+    uint8_t chain[CAUCUS_CHAIN_BYTES];
+    caucus_announcement a;
+    memset(p->session, 0, sizeof p->session);
+    assert_true(played_greet(p, PATIENCE_MS));
+    p->n = 0;
+    caucus_chain_begin(s->h.settings.plan_hash, chain);
+    for (uint64_t i = 0; i < heard; i++) {
+        assert_true(caucus_server_history(s->h.server, i, &a, 1) > i);
+        a.expert ^= other && i == 0; /* long ago */
+        caucus_chain_add(chain, &a);
+    }
+    caucus_saying_begin(&p->say, CAUCUS_SAY_HERE);
+    caucus_saying_put(&p->say, heard, 8);
+    for (size_t i = 0; i < sizeof chain; i++)
+        caucus_saying_put(&p->say, chain[i], 1);
+    played_say(p);
+}
+
+/* What a relay has heard is what is committed, or a part of it; if it is something else this coordinator has gone on
+ * from an older copy of its state, and ends. */
+static void test_chain(void **state) {
+    (void)state;
+    stage s;
+    stage_open(&s);
+    play_step(&s, 0);
+    play_step(&s, 1);
+    for (uint64_t heard = 1; heard <= 3; heard++) {
+        const uint64_t states = s.relay[A].states;
+        say_chain(&s, heard, false);
+        PLAYED_UNTIL(&s.relay[A], s.relay[A].states > states);
+    }
+    say_chain(&s, 2, true);
+    assert_int_equal(pthread_join(s.h.thread, NULL), 0);
+    assert_int_equal(s.h.status, CAUCUS_E_ROLLED_BACK);
+    assert_non_null(strstr(s.h.error.text, "has heard other announcements"));
+    for (int k = 0; k < RELAYS; k++)
+        played_close(&s.relay[k]);
+    for (uint32_t i = 0; i < PLAYED_CLIENTS; i++)
+        caucus_client_free(s.client[i]);
+    hall_free(&s.h);
+    federation_close(&s.f);
+}
+
 static int open_broker(void **state) {
     (void)state;
     broker_open(&nats);
@@ -450,6 +497,7 @@ int main(void) {
         cmocka_unit_test(test_doubled),   cmocka_unit_test(test_overlapping), cmocka_unit_test(test_to_and_fro),
         cmocka_unit_test(test_made_up),   cmocka_unit_test(test_out_of_step), cmocka_unit_test(test_ahead),
         cmocka_unit_test(test_strangers), cmocka_unit_test(test_captured),    cmocka_unit_test(test_state_lost),
+        cmocka_unit_test(test_chain),
     };
     return cmocka_run_group_tests(tests, open_broker, close_broker);
 }

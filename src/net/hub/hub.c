@@ -13,6 +13,7 @@
 #include "algo/relayed/relayed.h"
 #include "num/fail.h"
 #include "store/clock.h"
+#include "store/coordinator/chain.h"
 
 #define SECOND_NS 1000000000u
 #define SILENT_NS (10u * (uint64_t)SECOND_NS)
@@ -153,14 +154,27 @@ static void confirmed(caucus_hub *r, caucus_hub_peer *p) {
                             p->entry.number, p->seal.session);
 }
 
-/* It has heard so many. More than there are: this is an older copy of the state. */
+/* Of so many announcements, which are committed: has it heard others? It says so with the chain over them. */
+static bool is_other_chain(const caucus_server *s, uint64_t heard, const caucus_hearing *message) {
+    uint8_t chain[CAUCUS_CHAIN_BYTES];
+    if (s->history.endless || (size_t)(message->end - message->at) != sizeof chain)
+        return false;
+    caucus_chain_begin(s->set.plan_hash, chain);
+    for (uint64_t i = 0; i < heard; i++) {
+        const caucus_announcement a = caucus_history_get(&s->history, i);
+        caucus_chain_add(chain, &a);
+    }
+    return memcmp(chain, message->at, sizeof chain) != 0;
+}
+
+/* It has heard so many. More than there are, or others: this is an older copy of the state. */
 static void relay_heard(caucus_hub *r, caucus_hub_peer *p, caucus_hearing *message) {
     caucus_server *s = r->server;
     const uint64_t heard = caucus_hearing_get(message, 8);
     const uint64_t committed = atomic_load(&s->committed);
     if (message->failed)
         return;
-    if (heard > committed && !s->set.ignore_claims)
+    if ((heard > committed || (!p->has_state && is_other_chain(s, heard, message))) && !s->set.ignore_claims)
         caucus_step_rolled_back(s, p->entry.number, heard);
     else if (!p->has_state || heard < p->told)
         tell_news(r, p, !p->has_state); /* also if what was said last was lost */

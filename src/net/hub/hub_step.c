@@ -66,10 +66,17 @@ void caucus_step_rolled_back(caucus_server *s, uint16_t relay, uint64_t heard) {
     caucus_error error = {0};
     pthread_mutex_lock(&s->lock);
     if (s->failure == CAUCUS_OK) {
-        const caucus_status status = caucus_fail(&error, CAUCUS_E_ROLLED_BACK, "",
-                                                 "this state is an older copy: relay %u has heard %" PRIu64
-                                                 " announcements, and %" PRIu64 " are committed here",
-                                                 relay, heard, atomic_load(&s->committed));
+        const uint64_t committed = atomic_load(&s->committed);
+        const caucus_status status =
+            heard > committed
+                ? caucus_fail(&error, CAUCUS_E_ROLLED_BACK, "",
+                              "this state is an older copy: relay %u has heard %" PRIu64 " announcements, and %" PRIu64
+                              " are committed here",
+                              relay, heard, committed)
+                : caucus_fail(&error, CAUCUS_E_ROLLED_BACK, "",
+                              "this state is an older copy: relay %u has heard other announcements than those "
+                              "committed here",
+                              relay);
         caucus_step_hold_loops(s);
         caucus_step_give_up(s, status, &error);
         caucus_step_release_loops(s);

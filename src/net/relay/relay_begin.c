@@ -41,7 +41,19 @@ void caucus_relay_say_here(caucus_relay *r) {
     r->here_ns = caucus_clock_ns();
     caucus_saying_begin(&r->say, CAUCUS_SAY_HERE);
     caucus_saying_put(&r->say, r->heard, 8);
+    if (r->heard > 0 && r->chained == r->heard)
+        for (size_t i = 0; i < sizeof r->chain; i++)
+            caucus_saying_put(&r->say, r->chain[i], 1);
     caucus_relay_say(r);
+}
+
+void caucus_relay_chain(caucus_relay *r, const caucus_announcement *a) {
+    if (a->serial != r->chained)
+        return;
+    if (r->chained == 0)
+        caucus_chain_begin(r->about.plan, r->chain);
+    caucus_chain_add(r->chain, a);
+    r->chained++;
 }
 
 void caucus_relay_ask_history(caucus_relay *r, uint64_t from) {
@@ -96,6 +108,7 @@ static void hear_past(beginning *b, caucus_hearing *message) {
             continue;
         if (!caucus_history_add(&b->server->history, &a))
             b->status = CAUCUS_E_MEMORY;
+        caucus_relay_chain(b->relay, &a);
         b->any = true;
         b->next = a.serial + 1;
     }

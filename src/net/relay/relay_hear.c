@@ -116,9 +116,11 @@ static void undo(caucus_relay *r, const undoing *u) {
 
 /* All locks are held. */
 static bool install(caucus_server *s, const caucus_announcement *list, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         if (caucus_follower_hear(s->machine, &list[i]) != CAUCUS_OK || !caucus_history_add(&s->history, &list[i]))
             return false;
+        caucus_relay_chain(s->relay, &list[i]);
+    }
     caucus_coordinator_show(s->machine);
     return true;
 }

@@ -17,6 +17,7 @@
 #include "net/relay/kept.h"
 #include "net/relay/relay.h"
 #include "relay/saying.h"
+#include "store/coordinator/chain.h"
 
 /* What the coordinator has said about a client that wants a place. */
 typedef struct caucus_relay_answer {
@@ -94,8 +95,10 @@ struct caucus_relay {
     caucus_seal_greeted greeted;
     caucus_seal seal;
     bool in_session;
-    uint64_t term;     /* the highest that was authenticated */
-    uint64_t heard;    /* announcements, in this process: whoever has committed fewer is an older copy */
+    uint64_t term;    /* the highest that was authenticated */
+    uint64_t heard;   /* announcements, in this process: whoever has committed fewer is an older copy */
+    uint64_t chained; /* of these, from the first on, so many are in `chain` */
+    uint8_t chain[CAUCUS_CHAIN_BYTES];
     uint64_t heard_ns; /* when the coordinator was last heard */
     uint64_t here_ns, greet_ns, history_ns;
     uint64_t greet_wait_ns; /* so long after the last greeting another one may come */
@@ -134,6 +137,8 @@ void caucus_relay_greet(caucus_relay *relay);
 bool caucus_relay_answers_greeting(caucus_relay *relay, const caucus_letter *letter, caucus_seal *ret);
 void caucus_relay_ask_history(caucus_relay *relay, uint64_t from);
 void caucus_relay_say_here(caucus_relay *relay);
+/** An announcement was heard, maybe once more: if it is the next one the chain goes on with it. */
+void caucus_relay_chain(caucus_relay *relay, const caucus_announcement *announcement);
 /** The session is over, or the run: end the server. */
 void caucus_relay_stop(caucus_relay *relay, caucus_relay_end why);
 
