@@ -26,7 +26,7 @@ endfunction()
 caucus_sources(core_sources num rng dp plan plan/text plan/pace plan/stoch
                 algo algo/slot algo/look algo/progress algo/relayed)
 caucus_sources(link_sources wire store link)
-caucus_sources(sim_sources data sim scenario show show/signing show/choice audit)
+caucus_sources(sim_sources data sim sim/slot scenario show show/signing show/choice audit)
 list(APPEND link_sources ${caucus_pb_source})
 
 # What each needs at run time: as CMake targets here, as pkg-config modules for those who link a static one.

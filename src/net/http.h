@@ -5,7 +5,7 @@
  * Shows the plan's public words, caucus_server_status, the history of experts and who is present, and nothing else: no
  * sum, no loss, no key. One thread of its own; only GET and HEAD; bodies are small, connections few and short. No
  * request is logged. A relay has texts of its own here (net/relay/relay_texts.h), and so has a coordinator that stands
- * by (net/standby_texts.h). Bound to loopback unless told otherwise; beyond it a bearer token is needed. */
+ * by (net/page/standby_texts.h). Bound to loopback unless told otherwise; beyond it a bearer token is needed. */
 #ifndef CAUCUS_NET_HTTP_H
 #define CAUCUS_NET_HTTP_H
 

@@ -7,7 +7,7 @@
 #include "num/number_text.h"
 #include "plan/pace/pace.h"
 #include "scenario/scenario_convert.h"
-#include "sim/activity.h"
+#include "sim/slot/activity.h"
 
 #define SLOTS_MAX ((1u << 30) / (uint32_t)CAUCUS_SLOT_ROWS)
 #define ACTIVITY_MEAN_MAX 1024.0

@@ -10,7 +10,7 @@
  *  Returns: CAUCUS_OK or the refusal, which the complaint explains; *ret is written only on success. */
 caucus_status caucus_scenario_pace(const caucus_scenario *scenario, caucus_settings *ret,
                                    caucus_complaint *ret_complaint) CAUCUS_MUST_CHECK;
-/** play, in phases, as rows of an adversary (sim/activity.h). */
+/** play, in phases, as rows of an adversary (sim/slot/activity.h). */
 caucus_status caucus_scenario_slots(const caucus_scenario *scenario, const size_t at[CAUCUS_FIELD_COUNT],
                                     uint64_t *ret_rows, caucus_complaint *ret_complaint) CAUCUS_MUST_CHECK;
 /** activity, once the adversary's kind, rounds and segments are there; what cannot be played at this pace is

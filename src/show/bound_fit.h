@@ -37,8 +37,8 @@ typedef struct caucus_played_bound {
 /** The plan's bound, where it is about the whole run; of a run without an end, for as much of it as the adversary has
  *  rounds: svt and stoch have a bound for any number of rounds, stoch with the changes that there were; cycles of hedge
  *  add up, since theirs holds on average; at the devices' own pace it is that of the counts that were seen, on average
- *  over trials (sim/slot_regret.h). Cycles of svt, each with its own probability, have no bound of what was played:
- *  NONE, although plan->bound may be finite. */
+ *  over trials (sim/slot/slot_regret.h). Cycles of svt, each with its own probability, have no bound of what was
+ *  played: NONE, although plan->bound may be finite. */
 caucus_played_bound caucus_bound_played(const caucus_run_result *result, const caucus_adversary_settings *adversary);
 
 /* What a plan's bound assumes. X(NAME, "word", "one line") */

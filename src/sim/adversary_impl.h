@@ -6,9 +6,9 @@
 
 #include "data/movielens.h"
 #include "data/npy.h"
-#include "sim/activity.h"
 #include "sim/adversary.h"
 #include "sim/fast_random.h"
+#include "sim/slot/activity.h"
 
 #define CAUCUS_ADVERSARY_EXPERTS_MAX (1u << 20)
 

@@ -11,8 +11,8 @@
 #ifndef CAUCUS_SIM_RUN_H
 #define CAUCUS_SIM_RUN_H
 
-#include "sim/activity.h"
 #include "sim/ranks.h"
+#include "sim/slot/activity.h"
 #include "sim/trial.h"
 
 typedef struct caucus_run {

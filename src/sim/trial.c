@@ -15,7 +15,7 @@
 #include "num/vector.h"
 #include "plan/stoch/evaluate.h"
 #include "sim/convex_trial.h"
-#include "sim/slot_trial.h"
+#include "sim/slot/slot_trial.h"
 
 /* Losses made at once: small enough to stay in the second-level cache, long enough to make them at full speed. */
 #define BUFFER_FLOATS ((size_t)1 << 15)

@@ -9,7 +9,7 @@
 #include "scenario/scenario.h"
 #include "sim/convex.h"
 #include "sim/run.h"
-#include "sim/slot_trial.h"
+#include "sim/slot/slot_trial.h"
 #include "testing_settings.h"
 
 #define SEED 20241u

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "plan/plan.h"
-#include "sim/activity.h"
-#include "sim/slot_trial.h"
+#include "sim/slot/activity.h"
+#include "sim/slot/slot_trial.h"
 #include "testing_settings.h"
 
 static caucus_plan *own_plan(caucus_trust trust, caucus_unit unit, uint32_t clients, uint32_t grace) {

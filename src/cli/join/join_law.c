@@ -6,7 +6,7 @@
 #include "cli/config.h"
 #include "cli/options.h"
 #include "scenario/scenario_pace.h"
-#include "sim/activity.h"
+#include "sim/slot/activity.h"
 
 static int refuse(const char *option, const char *why) {
     return caucus_config_refuse("join", option, NULL, "%s", why);

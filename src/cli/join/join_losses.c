@@ -5,7 +5,7 @@
 #include "algo/wipe.h"
 
 #include "num/fail.h"
-#include "sim/activity.h"
+#include "sim/slot/activity.h"
 #include "store/atomic_file.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* join_pace.c: see join_pace.h.
  *
- * Simulated losses are played as the simulator plays them (sim/slot_trial.c): the beginning of a slot with the expert
- * of the slot before, then nothing until the decision of this slot was heard, then the rest. All clients do so, and a
- * seeded coordinator decides when all have answered, so that a live run is the simulation, expert for expert.
+ * Simulated losses are played as the simulator plays them (sim/slot/slot_trial.c): the beginning of a slot with the
+ * expert of the slot before, then nothing until the decision of this slot was heard, then the rest. All clients do so,
+ * and a seeded coordinator decides when all have answered, so that a live run is the simulation, expert for expert.
  *
  * The link saves its state whenever it is given losses, and that takes a disk some milliseconds: lines that can be read
  * already are given to it together. */
@@ -17,7 +17,7 @@
 
 #include "algo/wipe.h"
 #include "num/fail.h"
-#include "sim/activity.h"
+#include "sim/slot/activity.h"
 
 /* Rows that are given at once: at most so many, and of many experts no more than fit into so many bytes. */
 #define ROWS_MOST 256

@@ -11,8 +11,8 @@
 #include "cli/verbs.h"
 #include "cli/wanted.h"
 #include "net/http.h"
+#include "net/page/standby_texts.h"
 #include "net/server.h"
-#include "net/standby_texts.h"
 #include "num/number_text.h"
 #include "plan/plan.h"
 #include <caucus/plan_file.h>

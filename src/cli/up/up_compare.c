@@ -11,7 +11,7 @@
 #include "algo/borrowed_rows.h"
 #include "num/grid.h"
 #include "num/vector.h"
-#include "sim/activity.h"
+#include "sim/slot/activity.h"
 
 typedef struct heard_list {
     caucus_announcement *said;

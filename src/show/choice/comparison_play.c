@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* comparison_play.c: the candidates, played against the same losses. See comparison.h. */
 #include "show/choice/comparison.h"
-#include "sim/activity.h"
+#include "sim/slot/activity.h"
 
 #include <math.h>
 

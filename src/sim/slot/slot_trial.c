@@ -6,7 +6,7 @@
  * connected and in time here, so each has one item in every decision but the first, which has none to decide on.
  * What a device sees in a slot is added up when the slot is over for it; the rows that it played before the decision
  * are made a second time for that, which is less than keeping sums of all devices. */
-#include "sim/slot_trial.h"
+#include "sim/slot/slot_trial.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 #include "num/grid.h"
 #include "num/int128.h"
 #include "num/vector.h"
-#include "sim/activity.h"
-#include "sim/slot_regret.h"
+#include "sim/slot/activity.h"
+#include "sim/slot/slot_regret.h"
 
 #define BUFFER_FLOATS ((size_t)1 << 15)
 

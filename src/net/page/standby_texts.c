@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* standby_texts.c: see standby_texts.h. */
-#include "net/standby_texts.h"
+#include "net/page/standby_texts.h"
 
 #include <inttypes.h>
 

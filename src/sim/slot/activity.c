@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* activity.c: see activity.h. */
-#include "sim/activity.h"
+#include "sim/slot/activity.h"
 
 #include <math.h>
 

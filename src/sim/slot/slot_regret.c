@@ -3,7 +3,7 @@
  *
  * Against the best realised of a segment, whose minimum is below that of the expectations, the bound has R
  * sqrt(ln d V/2) more per segment, V the number of its losses, or of means the sum of 1/n over devices and slots. */
-#include "sim/slot_regret.h"
+#include "sim/slot/slot_regret.h"
 
 #include <math.h>
 #include <stdlib.h>
