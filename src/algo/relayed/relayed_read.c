@@ -40,8 +40,11 @@ static bool read_listed(const uint8_t *list, uint32_t count, uint32_t clients) {
 }
 
 static bool read_bitmap(const uint8_t *bits, uint32_t count, uint32_t clients) {
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < (clients + 7) / 8; i++)
+    const uint32_t bytes = (clients + 7) / 8;
+    uint32_t found = 0, i = 0;
+    for (; bytes - i >= 8; i += 8)
+        found += (uint32_t)__builtin_popcountll(caucus_le_get(bits + i, 8));
+    for (; i < bytes; i++)
         found += (uint32_t)__builtin_popcount(bits[i]);
     return found == count && (clients % 8 == 0 || bits[clients / 8] >> clients % 8 == 0);
 }

@@ -11,6 +11,7 @@
  * items added up. The plan bounds those of everything that m clients can ever send by 2^62, and that is what keeps a
  * coordinator's sums from overflowing: one that is out of range would be the end of that proof. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "algo/coordinator_state.h"
 #include "algo/machine.h"
@@ -199,39 +200,54 @@ static uint64_t forms_at(const caucus_progress *p, uint32_t at) {
     return caucus_le_get(p->form + at, WORD);
 }
 
-/* Clients at + 1, ..., at + 8, those of them whose bits are set: all are here, and in step. */
-static bool all_plain(const taking *t, uint32_t at, uint8_t bits) {
+static uint32_t count_of(uint8_t bits) {
+    return (uint32_t)((mask_of(bits) & 0x0101010101010101u) * 0x0101010101010101u >> 56);
+}
+
+/* Clients at + 1, ..., at + 8, those of them whose bits are set: all are in step. */
+static bool all_in_step(const taking *t, uint32_t at, uint8_t bits) {
     const caucus_coordinator *c = t->c;
-    caucus_progress *const all[] = {c->cost_next, c->sums_next, c->step_done};
-    uint64_t forms = 0;
-    unsigned elsewhere = 0;
-    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
-        forms |= all[k] ? forms_at(all[k], at) : 0;
-    for (uint32_t i = 0; t->from->placed && i < WORD; i++)
-        elsewhere |= (unsigned)(t->from->placed[at + i] != t->from->relay) << i;
-    return (forms & mask_of(bits)) == 0 && (elsewhere & bits) == 0; /* IN is 0 */
+    const uint64_t forms = (c->cost_next ? forms_at(c->cost_next, at) : 0) |
+                           (c->sums_next ? forms_at(c->sums_next, at) : 0) |
+                           (c->step_done ? forms_at(c->step_done, at) : 0);
+    return (forms & mask_of(bits)) == 0; /* IN is 0 */
+}
+
+/* They are at this relay. */
+static bool all_here(const taking *t, uint32_t at, uint8_t bits) {
+    uint64_t relays[2];
+    if (!t->from->placed)
+        return true;
+    memcpy(relays, t->from->placed + at, sizeof relays);
+    const uint64_t here = t->from->relay * UINT64_C(0x0001000100010001);
+    if (((relays[0] ^ here) | (relays[1] ^ here)) == 0) /* all eight, whoever is asked for */
+        return true;
+    for (uint32_t i = 0; i < WORD; i++)
+        if ((bits >> i & 1) && t->from->placed[at + i] != t->from->relay)
+            return false;
+    return true;
 }
 
 static bool check_eight(taking *t, uint32_t at, uint8_t bits) {
-    if (!all_plain(t, at, bits))
+    if (!all_in_step(t, at, bits) || !all_here(t, at, bits))
         return false;
     if (!t->in_step_known) {
         t->asked.client = at + 1 + (uint32_t)__builtin_ctz(bits);
         t->in_step = t->c->ops->check(t->c, &t->asked);
         t->in_step_known = true;
     }
-    t->grouped += t->in_step == CAUCUS_OK ? (unsigned)__builtin_popcount(bits) : 0;
+    t->grouped += t->in_step == CAUCUS_OK ? count_of(bits) : 0;
     return t->in_step == CAUCUS_OK;
 }
 
 static bool note_eight(taking *t, uint32_t at, uint8_t bits) {
-    if (!t->moves_all || !all_plain(t, at, bits))
+    if (!t->moves_all || !all_in_step(t, at, bits))
         return false;
     for (size_t k = 0; k < 2 && t->moves[k]; k++) {
         (void)caucus_le_put(t->moves[k]->form + at, forms_at(t->moves[k], at) | (mask_of(bits) & 0x0101010101010101u),
                             WORD); /* MOVED is 1 */
     }
-    t->answered += (unsigned)__builtin_popcount(bits);
+    t->answered += count_of(bits);
     if (t->from->answered_eight)
         t->from->answered_eight(t->from->user, at, bits);
     else
