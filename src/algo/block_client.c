@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algo/block_round.h"
 #include "algo/borrowed_rows.h"
 #include "algo/machine.h"
 #include "algo/schedule.h"
@@ -39,17 +40,6 @@ static void block_free(caucus_client *c) {
     caucus_wipe_free(c->block_sums, row);
 }
 
-/* Blocks: the cost of each in turn, or the vector of each in turn; svt may ask for the vector of a block right after
- * its cost. */
-bool caucus_block_may_ask(const caucus_client *c, const caucus_announcement *a) {
-    const caucus_settings *s = &c->plan->settings;
-    if (a->ask == CAUCUS_ASK_SUMS && c->started && c->heard.ask == CAUCUS_ASK_COST && a->block == c->heard.block)
-        return true;
-    return a->block == (c->started ? c->heard.block + 1 : 1) &&
-           caucus_block_end(s, a->block - 1) < s->rounds && /* there is such a block */
-           (a->ask == CAUCUS_ASK_SUMS || (a->ask == CAUCUS_ASK_COST && c->costs));
-}
-
 /* Any later block; a vector that goes with a cost which was never asked for here is asked for in vain. */
 static bool block_may_jump(const caucus_client *c, const caucus_announcement *a) {
     const caucus_settings *s = &c->plan->settings;
@@ -66,13 +56,6 @@ static void finish_block_mean(caucus_client *c, int64_t rounds) {
     memset(c->block_sums, 0, c->plan->settings.experts * sizeof *c->block_sums);
 }
 
-/* Count rounds played and what they cost. */
-static void played(caucus_client *c, int64_t cost, uint64_t rounds) {
-    c->cost += cost;
-    c->block_cost += cost;
-    c->round += rounds;
-}
-
 static void block_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
     uint32_t d = c->plan->settings.experts;
     bool wanted = c->heard.ask != CAUCUS_ASK_NOTHING;
@@ -86,31 +69,14 @@ static void block_observe(caucus_client *c, caucus_rows rows, uint64_t rounds) {
         for (uint64_t r = 0; r < rounds; r++)
             cost += caucus_rows_loss(c, rows, r * d + c->expert);
     }
-    played(c, cost, rounds);
+    caucus_block_played(c, cost, rounds);
     if (wanted && c->block_sums && caucus_client_rounds_left(c) == 0)
         finish_block_mean(c, (int64_t)caucus_blocks_rounds(&c->plan->settings, c->heard.block, c->heard.block));
 }
 
-/* Rows that do not follow those borrowed before. Rare: kept out of the way of the common case. */
-__attribute__((noinline, cold)) static void borrow_other_rows(caucus_client *c, const float *rows) {
+void caucus_block_borrow_other(caucus_client *c, const float *rows) {
     caucus_client_return_rows(c);
     c->borrowed = rows;
-}
-
-bool caucus_block_borrow(caucus_client *c, const float *rows, uint64_t rounds) {
-    size_t d = c->plan->settings.experts;
-    if (c->block_sums || c->heard.ask == CAUCUS_ASK_NOTHING)
-        return false;
-    if (c->borrowed_rounds == 0 || c->borrowed + c->borrowed_rounds * d != rows)
-        borrow_other_rows(c, rows);
-    c->borrowed_rounds += rounds;
-    const float *cell = rows + c->expert;
-    int64_t cost = 0;
-    for (uint64_t r = 0; r < rounds; r++, cell += d) /* clips are counted when the rows are added up */
-        cost += caucus_grid_step(&c->grid, (double)*cell);
-    __builtin_prefetch(cell); /* most likely what comes next */
-    played(c, cost, rounds);
-    return true;
 }
 
 bool caucus_client_add_total(caucus_client *c, int64_t *total) {
@@ -125,34 +91,6 @@ void caucus_client_return_rows(caucus_client *c) {
                                  c->borrowed_rounds, &c->clips);
     c->borrowed = NULL;
     c->borrowed_rounds = 0;
-}
-
-void caucus_block_report(caucus_client *c) {
-    c->report.epoch_or_leaf = c->heard.epoch;
-    if (c->heard.ask == CAUCUS_ASK_COST) {
-        c->scalar = c->block_cost;
-        return;
-    }
-    caucus_client_return_rows(c);
-    c->report.first = c->sums_first;
-    c->report.count = c->plan->settings.experts;
-    c->report.value = c->sums; /* nothing is observed until the next announcement: these bytes stand still */
-}
-
-void caucus_block_hear(caucus_client *c, const caucus_asked *before) {
-    if (before && before->ask == CAUCUS_ASK_SUMS) { /* the vector has been reported: its losses are not sent again */
-        memset(c->sums, 0, c->plan->settings.experts * sizeof *c->sums);
-        c->sums_first = before->block + 1;
-    }
-    if (before && caucus_cycle_ends(&c->plan->settings, before->block) && c->heard.block > before->block) {
-        caucus_client_return_rows(c); /* a simulation adds them to its totals */
-        memset(c->sums, 0, c->plan->settings.experts * sizeof *c->sums);
-        c->sums_first = before->block + 1;
-    }
-    /* A new block begins unless the coordinator asks for the vector of the block just reported. */
-    if (!before || c->heard.ask != CAUCUS_ASK_SUMS || before->ask != CAUCUS_ASK_COST)
-        c->block_cost = 0;
-    c->expert = c->heard.expert;
 }
 
 /* The vector keeps what it holds, if that was not reported and its cycle goes on: each loss is in one report all the

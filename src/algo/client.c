@@ -11,14 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algo/block_round.h"
 #include "algo/borrowed_rows.h"
 #include "algo/machine.h"
 #include "algo/schedule.h"
 #include "algo/slot/slot.h"
 #include "algo/wipe.h"
 
-/* Clients of blocks (svt, hedge) talk after every round: they are called directly, so that the compiler can inline them
- * where it optimises across files. All others are called through their table. */
+/* Clients of blocks (svt, hedge) talk after every round: what they do then is inline here (block_round.h). All others
+ * are called through their table. */
 #define CALL(c, operation, ...)                                                                                        \
     ((c)->ops == &caucus_block_client ? caucus_block_##operation(__VA_ARGS__) : (c)->ops->operation(__VA_ARGS__))
 
@@ -86,7 +87,7 @@ void caucus_client_set_gradient(caucus_client *c, caucus_gradient gradient, void
     c->gradient_user = user;
 }
 
-static uint64_t ready_round(const caucus_client *c) {
+static inline uint64_t ready_round(const caucus_client *c) {
     const caucus_settings *s = &c->plan->settings;
     if (c->ops == &caucus_slot_client) /* it is never kept waiting */
         return caucus_announcement_stops(&c->heard) ? c->round : UINT64_MAX;

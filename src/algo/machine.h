@@ -85,11 +85,6 @@ typedef struct caucus_machine_ops {
 const caucus_machine_ops *caucus_machine_ops_of(const caucus_plan *plan);
 
 extern const caucus_client_ops caucus_block_client; /* block_client.c */
-/* Of its operations those of every round, for client.c. */
-bool caucus_block_may_ask(const caucus_client *c, const caucus_announcement *a);
-bool caucus_block_borrow(caucus_client *c, const float *rows, uint64_t rounds);
-void caucus_block_report(caucus_client *c);
-void caucus_block_hear(caucus_client *c, const caucus_asked *before);
 extern const caucus_client_ops caucus_phase_client; /* phase_client.c */
 
 #endif

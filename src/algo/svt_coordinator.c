@@ -82,7 +82,7 @@ static void svt_take(caucus_coordinator *c, const caucus_partial *p) {
  * in a run without an end those of a client that was away are left out.
  * A report about an epoch that has not begun yet is refused: no honest client can make one, and counting it would mark
  * the block as reported (cost_next) although its cost went nowhere. */
-static caucus_status check_cost(const caucus_coordinator *c, const caucus_report *r) {
+static inline caucus_status check_cost(const caucus_coordinator *c, const caucus_report *r) {
     const uint64_t next = caucus_progress_get(c->cost_next, r->client - 1);
     if (r->first != r->block || r->epoch_or_leaf > c->now.epoch)
         return CAUCUS_E_RANGE;

@@ -26,12 +26,13 @@ void caucus_reals_wipe(caucus_reals *reals) {
 
 caucus_steps caucus_steps_prepare(caucus_rational rate, bool seeded) {
     assert(rate.num >= 1 && rate.den >= 1 && rate.den <= CAUCUS_DEN_MAX);
-    caucus_steps steps = {
-        .rate = rate,
-        .inverse = caucus_ratio_prepare(rate.den, rate.num),
-    };
-    if (seeded)
+    caucus_steps steps = {.rate = rate};
+    if (seeded) {
         steps.quickly = caucus_inversion_prepare(rate);
+        if (!steps.quickly.scalar)
+            return steps; /* 64 bits decide nearly always; what more of them need is prepared where they do not */
+    }
+    steps.inverse = caucus_ratio_prepare(rate.den, rate.num);
     /* E = H*2^-120 and den/num = multiplier*2^(exponent-128): E*den/num = (H*multiplier >> 128) * 2^(exponent-120).
      * den/num is from 2^-64 to 2^56, so this is a shift to the right, by 63 or more; H is below 2^127, so 127 makes
      * 0. */
@@ -111,12 +112,19 @@ static inline bool geometric_quickly(const caucus_steps *steps, uint64_t word, i
     return (h & steps->quickly.mask) > slack;
 }
 
+/* The first 64 bits do not decide. */
+__attribute__((noinline, cold)) static int64_t
+geometric_undecided(const caucus_stream *stream, const caucus_steps *steps, uint64_t word, uint64_t place) {
+    const caucus_steps wide = caucus_steps_prepare(steps->rate, false);
+    return geometric_wide(stream, &wide, word, caucus_stream_digit(stream, 1, place), place);
+}
+
 static int64_t geometric_seeded(caucus_stream *stream, const caucus_steps *steps) {
     uint64_t word = caucus_word(stream), place = caucus_stream_drawn(stream) - 1;
     int64_t value;
     if (geometric_quickly(steps, word, &value))
         return value;
-    return geometric_wide(stream, steps, word, caucus_stream_digit(stream, 1, place), place);
+    return geometric_undecided(stream, steps, word, place);
 }
 
 int64_t caucus_real_geometric(caucus_reals *reals, const caucus_steps *steps) {

@@ -30,7 +30,7 @@ void caucus_reals_wipe(caucus_reals *reals);
 /* 1/rate prepared for many draws. */
 typedef struct caucus_steps {
     caucus_rational rate;
-    caucus_ratio inverse;     /* den/num */
+    caucus_ratio inverse;     /* den/num; of seeded streams only where 64 bits are never enough */
     unsigned shift;           /* (grains * inverse) >> shift counts whole steps of rate */
     caucus_inversion quickly; /* for 64 bits: for seeded streams only */
 } caucus_steps;

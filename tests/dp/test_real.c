@@ -40,7 +40,8 @@ static int64_t geometric_all_ways(caucus_stream live, caucus_stream seeded, cons
     caucus_reals a, b;
     caucus_reals_open(&a, &live);
     caucus_reals_open(&b, &seeded);
-    int64_t value = caucus_real_geometric(&a, steps);
+    const caucus_steps live_steps = caucus_steps_prepare(steps->rate, false);
+    int64_t value = caucus_real_geometric(&a, &live_steps);
     assert_int_equal(caucus_real_geometric(&b, steps), value);
     uint64_t place = caucus_stream_drawn(&look), word = caucus_word(&look);
     assert_int_equal(caucus_real_geometric_plain(&look, place, word, steps->rate), value);
