@@ -77,6 +77,19 @@ static bool is_number(const char *text) {
     return caucus_loss_line(text, 1, &value, NULL) == CAUCUS_OK;
 }
 
+/* Two columns of one name: nobody could say which of them is meant. */
+static caucus_status check_differ(const reader *r) {
+    const caucus_csv_table *t = r->table;
+    uint32_t first = 0, second = 0;
+    if (caucus_labels_twice((const char *const *)t->name, t->columns, &first, &second) != CAUCUS_OK)
+        return out_of_memory(r);
+    if (first == t->columns)
+        return CAUCUS_OK;
+    return caucus_fail(r->error, CAUCUS_E_FORMAT, "",
+                       "%s:%llu: columns %u and %u are both called '%.64s' — expected names that differ", r->name,
+                       (unsigned long long)r->line, first + 1, second + 1, t->name[first]);
+}
+
 /* Names, and no numbers among them: a row with one bad value must not pass for a header. */
 static caucus_status take_header(reader *r) {
     caucus_csv_table *t = r->table;
@@ -96,7 +109,7 @@ static caucus_status take_header(reader *r) {
         if (caucus_label_check(t->name[i], strlen(t->name[i]), &error) != CAUCUS_OK)
             return refuse(r, error.text);
     }
-    return CAUCUS_OK;
+    return check_differ(r);
 }
 
 static caucus_status take_row(reader *r) {

@@ -3,8 +3,8 @@
  * layer: data
  *
  * Lines end with LF or CR LF; the last may do without. Values are separated by commas, blanks around them do not count.
- * The first line is a header if none of its values is a number; names may stand in double quotes. nan and null are
- * accepted as values that are not numbers. Blank lines are refused, but for those at the end. */
+ * The first line is a header if none of its values is a number; names differ, and may stand in double quotes. nan and
+ * null are accepted as values that are not numbers. Blank lines are refused, but for those at the end. */
 #ifndef CAUCUS_DATA_CSV_TABLE_H
 #define CAUCUS_DATA_CSV_TABLE_H
 

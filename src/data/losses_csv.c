@@ -22,22 +22,49 @@ static bool is_whole(double value, double most) {
     return value >= 1 && value <= most && value == floor(value);
 }
 
-static bool numbered(const caucus_csv_table *t) {
-    return t->name != NULL && t->columns > 2 && strcmp(t->name[0], "client") == 0 && strcmp(t->name[1], "round") == 0;
+/* The columns before the experts', which say whose row it is and of which round. */
+typedef struct places {
+    bool client, round;           /* which of them there are */
+    uint32_t client_at, round_at; /* and where */
+    uint32_t count;
+} places;
+
+/* `client` and `round` in either order, one or both, before anything else. */
+static places places_of(const caucus_csv_table *t) {
+    places p = {false, false, 0, 0, 0};
+    for (; t->name != NULL && p.count < t->columns; p.count++) { /* names differ: neither is found twice */
+        if (strcmp(t->name[p.count], "client") == 0) {
+            p.client = true;
+            p.client_at = p.count;
+        } else if (strcmp(t->name[p.count], "round") == 0) {
+            p.round = true;
+            p.round_at = p.count;
+        } else {
+            break;
+        }
+    }
+    return p;
+}
+
+static double client_of(const places *p, const double *row) {
+    return p->client ? row[p->client_at] : 1;
 }
 
 /* The largest client and round; every row has a whole number of each. */
-static caucus_status measure(const char *name, const caucus_csv_table *t, caucus_npy *ret, caucus_error *ret_error) {
+static caucus_status measure(const char *name, const caucus_csv_table *t, const places *p, caucus_npy *ret,
+                             caucus_error *ret_error) {
     for (uint64_t i = 0; i < t->rows; i++) {
         const double *row = t->values + (size_t)i * t->columns;
-        if (!is_whole(row[0], CLIENTS_MAX) || !is_whole(row[1], ROUNDS_MAX))
+        const double client = client_of(p, row), round = row[p->round_at];
+        if (!is_whole(client, CLIENTS_MAX) || !is_whole(round, ROUNDS_MAX))
             return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
                                "%s:%" PRIu64 ": client %g, round %g — expected whole numbers from 1 on", name, i + 2,
-                               row[0], row[1]);
-        ret->clients = (uint32_t)row[0] > ret->clients ? (uint32_t)row[0] : ret->clients;
-        ret->rounds = (uint64_t)row[1] > ret->rounds ? (uint64_t)row[1] : ret->rounds;
+                               client, round);
+        ret->clients = (uint32_t)client > ret->clients ? (uint32_t)client : ret->clients;
+        ret->rounds = (uint64_t)round > ret->rounds ? (uint64_t)round : ret->rounds;
     }
-    ret->experts = t->columns - 2;
+    ret->experts = t->columns - p->count;
+    ret->single = !p->client;
     if ((uint64_t)ret->clients * ret->rounds == t->rows)
         return CAUCUS_OK;
     return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
@@ -47,7 +74,8 @@ static caucus_status measure(const char *name, const caucus_csv_table *t, caucus
 }
 
 /* As many rows as places: if none is filled twice, all are filled. */
-static caucus_status place_rows(const char *name, const caucus_csv_table *t, caucus_npy *ret, caucus_error *ret_error) {
+static caucus_status place_rows(const char *name, const caucus_csv_table *t, const places *p, caucus_npy *ret,
+                                caucus_error *ret_error) {
     const size_t d = ret->experts;
     bool *filled = calloc((size_t)t->rows, sizeof *filled);
     caucus_status status = CAUCUS_OK;
@@ -56,31 +84,50 @@ static caucus_status place_rows(const char *name, const caucus_csv_table *t, cau
         status = caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s: %s", name, caucus_status_text(CAUCUS_E_MEMORY));
     for (uint64_t i = 0; status == CAUCUS_OK && filled != NULL && i < t->rows; i++) {
         const double *row = t->values + (size_t)i * t->columns;
-        const size_t at = ((size_t)row[0] - 1) * ret->rounds + ((size_t)row[1] - 1);
+        const double client = client_of(p, row), round = row[p->round_at];
+        const size_t at = ((size_t)client - 1) * ret->rounds + ((size_t)round - 1);
         if (filled[at])
             status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s:%" PRIu64 ": client %.0f has round %.0f twice",
-                                 name, i + 2, row[0], row[1]);
+                                 name, i + 2, client, round);
         else
-            memcpy(ret->read + at * d, row + 2, d * sizeof *row);
+            memcpy(ret->read + at * d, row + p->count, d * sizeof *row);
         filled[at] = true;
     }
     free(filled);
     return status;
 }
 
-/* What the header calls the columns of experts: the last `experts` of them. The table has checked each by itself. */
+/* What the header calls the columns of experts: the last `experts` of them. The table has checked them. */
 static caucus_status take_names(const char *name, const caucus_csv_table *t, caucus_npy *ret, caucus_error *ret_error) {
     if (t->name == NULL)
         return CAUCUS_OK;
-    const char *const *label = (const char *const *)t->name + (t->columns - ret->experts);
-    caucus_error error = {0};
-    caucus_status status = caucus_labels_differ(label, ret->experts, &error);
-    if (status == CAUCUS_OK && (ret->names = caucus_labels_text(label, ret->experts)) == NULL)
-        status = caucus_fail_memory(&error, "names");
-    if (status == CAUCUS_OK)
-        return CAUCUS_OK;
-    return caucus_fail(ret_error, status, "", "%s:1: %.160s%s", name, error.text,
-                       status == CAUCUS_E_MEMORY ? "" : " — expected names that differ");
+    ret->first_column = t->columns - ret->experts + 1;
+    ret->names = caucus_labels_text((const char *const *)t->name + (t->columns - ret->experts), ret->experts);
+    return ret->names != NULL
+               ? CAUCUS_OK
+               : caucus_fail(ret_error, CAUCUS_E_MEMORY, "", "%s: %s", name, caucus_status_text(CAUCUS_E_MEMORY));
+}
+
+/* Rows that say where they belong; or one client's, round after round as they stand. */
+static caucus_status take_rows(const char *name, bool own, caucus_csv_table *table, caucus_npy *ret,
+                               caucus_error *ret_error) {
+    const places p = places_of(table);
+    if (p.round && (p.client || own) && p.count < table->columns) {
+        const caucus_status status = measure(name, table, &p, ret, ret_error);
+        return status == CAUCUS_OK ? place_rows(name, table, &p, ret, ret_error) : status;
+    }
+    if (!own || p.count > 0)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                           "%s: no columns 'client' and 'round' before the experts' — expected a header "
+                           "client,round,NAME,… and a row for every client and round",
+                           name);
+    ret->clients = 1;
+    ret->rounds = table->rows;
+    ret->experts = table->columns;
+    ret->single = true;
+    ret->read = table->values;
+    table->values = NULL; /* they are the caller's now */
+    return CAUCUS_OK;
 }
 
 caucus_status caucus_losses_csv_open(const char *path, bool own, caucus_npy *ret, caucus_error *ret_error) {
@@ -90,24 +137,7 @@ caucus_status caucus_losses_csv_open(const char *path, bool own, caucus_npy *ret
     caucus_status status = caucus_csv_table_read(path, &table, ret_error);
     if (status != CAUCUS_OK)
         return status;
-    if (numbered(&table)) {
-        status = measure(name, &table, &made, ret_error);
-        if (status == CAUCUS_OK)
-            status = place_rows(name, &table, &made, ret_error);
-    } else if (own) {
-        made.clients = 1;
-        made.rounds = table.rows;
-        made.experts = table.columns;
-        made.single = true;
-        made.read = table.values;
-        table.values = NULL; /* they are the caller's now */
-    } else {
-        status =
-            caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
-                        "%s: no columns 'client' and 'round' — expected a header client,round,NAME,… and a row for "
-                        "every client and round",
-                        name);
-    }
+    status = take_rows(name, own, &table, &made, ret_error);
     if (status == CAUCUS_OK)
         status = take_names(name, &table, &made, ret_error);
     caucus_csv_table_free(&table);

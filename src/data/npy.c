@@ -211,8 +211,17 @@ static caucus_status find_header(const char *name, const uint8_t *bytes, size_t 
     return CAUCUS_OK;
 }
 
-/* own: rounds x experts will do, the losses of one client. */
-static caucus_status parse(const char *name, const uint8_t *bytes, size_t size, bool own, caucus_npy *ret,
+/* Sizes that were left out stand in front, and are 1. */
+static void put_in_front(header *head, unsigned least) {
+    while (head->dimensions >= least && head->dimensions < 3) {
+        for (unsigned i = head->dimensions++; i > 0; i--)
+            head->shape[i] = head->shape[i - 1];
+        head->shape[0] = 1;
+    }
+}
+
+/* least: 2: rounds x experts will do, the losses of one client; 1: and so will one row of them. */
+static caucus_status parse(const char *name, const uint8_t *bytes, size_t size, unsigned least, caucus_npy *ret,
                            caucus_error *ret_error) {
     size_t begin = 0, length = 0;
     caucus_status status = find_header(name, bytes, size, &begin, &length, ret_error);
@@ -228,23 +237,23 @@ static caucus_status parse(const char *name, const uint8_t *bytes, size_t size, 
     bool wide = false;
     if ((status = check_type(name, &head, &wide, ret_error)) != CAUCUS_OK)
         return status;
-    bool single = own && head.dimensions == 2;
-    if (single)
-        head = (header){.dimensions = 3, .shape = {1, head.shape[0], head.shape[1]}};
+    const unsigned dimensions = head.dimensions;
+    put_in_front(&head, least);
     if ((status = check_shape(name, &head, wide, size - begin - length, ret_error)) != CAUCUS_OK)
         return status;
     *ret = (caucus_npy){.clients = (uint32_t)head.shape[0],
                         .rounds = head.shape[1],
                         .experts = (uint32_t)head.shape[2],
                         .wide = wide,
-                        .single = single,
+                        .single = dimensions < 3,
+                        .vector = dimensions < 2,
                         .values = bytes + begin + length};
     return CAUCUS_OK;
 }
 
 caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t size, caucus_npy *ret,
                                caucus_error *ret_error) {
-    return parse(name, bytes, size, false, ret, ret_error);
+    return parse(name, bytes, size, 3, ret, ret_error);
 }
 
 static const char magic[MAGIC_BYTES + 1] = "\x93NUMPY";
@@ -276,16 +285,16 @@ static caucus_status open_csv(const char *path, bool own, caucus_npy *ret, caucu
     return status;
 }
 
-static caucus_status open_file(const char *path, bool own, caucus_npy *ret, caucus_error *ret_error) {
+static caucus_status open_file(const char *path, unsigned least, caucus_npy *ret, caucus_error *ret_error) {
     caucus_mapped file;
     caucus_status status = caucus_mapped_open(path, &file, ret_error);
     if (status != CAUCUS_OK)
         return status;
     if (!is_npy(&file)) {
         caucus_mapped_close(&file);
-        return open_csv(path, own, ret, ret_error);
+        return open_csv(path, least < 3, ret, ret_error);
     }
-    status = parse(caucus_path_tail(path), file.bytes, file.size, own, ret, ret_error);
+    status = parse(caucus_path_tail(path), file.bytes, file.size, least, ret, ret_error);
     if (status != CAUCUS_OK)
         caucus_mapped_close(&file);
     else
@@ -294,11 +303,15 @@ static caucus_status open_file(const char *path, bool own, caucus_npy *ret, cauc
 }
 
 caucus_status caucus_npy_open(const char *path, caucus_npy *ret, caucus_error *ret_error) {
-    return open_file(path, false, ret, ret_error);
+    return open_file(path, 3, ret, ret_error);
 }
 
 caucus_status caucus_npy_open_own(const char *path, caucus_npy *ret, caucus_error *ret_error) {
-    return open_file(path, true, ret, ret_error);
+    return open_file(path, 2, ret, ret_error);
+}
+
+caucus_status caucus_npy_open_rows(const char *path, caucus_npy *ret, caucus_error *ret_error) {
+    return open_file(path, 1, ret, ret_error);
 }
 
 void caucus_loss_array_init(caucus_loss_array *ret) {

@@ -7,8 +7,9 @@
  * C order, three dimensions clients x rounds x experts. Everything else is refused with what to do about it.
  *
  * Whatever does not begin so is read as CSV (csv_table.h), into memory: a header
- * `client,round,NAME,...` and a row per client and round, in any order; of one client's own losses those two columns,
- * and the header, may be left out. The names are labels (num/label.h) and differ from each other. */
+ * `client,round,NAME,...` (or `round,client,NAME,...`) and a row per client and round, in any order; of one client's own
+ * losses the column of clients, or both of them, or the header, may be left out. The names are labels (num/label.h) and
+ * differ from each other. */
 #ifndef CAUCUS_DATA_NPY_H
 #define CAUCUS_DATA_NPY_H
 
@@ -22,10 +23,12 @@ typedef struct caucus_npy {
     uint64_t rounds;
     bool wide;             /* float64 rather than float32 */
     bool single;           /* the file had rounds x experts only: one client's losses */
+    bool vector;           /* and it had experts only: one row */
     const uint8_t *values; /* [clients][rounds][experts]; not necessarily aligned */
     caucus_mapped file;    /* zero if parsed from memory */
     double *read;          /* CSV: where `values` lie; NULL for NumPy's */
     char *names;           /* CSV: what its header calls the experts, separated by commas; NULL: it has none */
+    uint32_t first_column; /* and the number of the first expert's column, from 1; 0 without names */
 } caucus_npy;
 
 /** Losses that lie in memory already, as if they had been read; they stay borrowed by the result. */
@@ -45,6 +48,8 @@ caucus_status caucus_npy_parse(const char *name, const uint8_t *bytes, size_t si
 caucus_status caucus_npy_open(const char *path, caucus_npy *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** The same, for one client: rounds x experts is accepted too (then `clients` is 1 and `single` is set). */
 caucus_status caucus_npy_open_own(const char *path, caucus_npy *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/** The same, and one row of experts is accepted too (then `rounds` is 1 and `vector` is set, as `single` is). */
+caucus_status caucus_npy_open_rows(const char *path, caucus_npy *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** Does a file begin as a NumPy file does? Returns: CAUCUS_OK, CAUCUS_E_PATH. */
 caucus_status caucus_npy_is(const char *path, bool *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 void caucus_npy_close(caucus_npy *npy);

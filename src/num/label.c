@@ -70,20 +70,31 @@ static int by_label(const void *a, const void *b) {
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-caucus_status caucus_labels_differ(const char *const *label, uint32_t count, caucus_error *ret_error) {
+caucus_status caucus_labels_twice(const char *const *label, uint32_t count, uint32_t *ret_first, uint32_t *ret_second) {
     numbered *sorted = malloc(((size_t)count + 1) * sizeof *sorted);
     if (sorted == NULL)
-        return caucus_fail_memory(ret_error, "names");
+        return CAUCUS_E_MEMORY;
     for (uint32_t i = 0; i < count; i++)
         sorted[i] = (numbered){label[i], i};
     qsort(sorted, count, sizeof *sorted, by_label);
-    caucus_status status = CAUCUS_OK;
-    for (uint32_t i = 1; status == CAUCUS_OK && i < count; i++)
-        if (strcmp(sorted[i - 1].label, sorted[i].label) == 0)
-            status = caucus_fail(ret_error, CAUCUS_E_FORMAT, "names", "'%.64s' names both expert %u and expert %u",
-                                 sorted[i].label, sorted[i - 1].index, sorted[i].index);
+    *ret_first = *ret_second = count;
+    for (uint32_t i = 1; *ret_first == count && i < count; i++)
+        if (strcmp(sorted[i - 1].label, sorted[i].label) == 0) {
+            *ret_first = sorted[i - 1].index;
+            *ret_second = sorted[i].index;
+        }
     free(sorted);
-    return status;
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_labels_differ(const char *const *label, uint32_t count, caucus_error *ret_error) {
+    uint32_t first = count, second = count;
+    if (caucus_labels_twice(label, count, &first, &second) != CAUCUS_OK)
+        return caucus_fail_memory(ret_error, "names");
+    if (first == count)
+        return CAUCUS_OK;
+    return caucus_fail(ret_error, CAUCUS_E_FORMAT, "names", "'%.64s' names both expert %u and expert %u", label[first],
+                       first, second);
 }
 
 char *caucus_labels_text(const char *const *label, uint32_t count) {
@@ -108,4 +119,19 @@ uint32_t caucus_labels_count(const char *names) {
     for (; *names != '\0'; names++)
         count += *names == ',';
     return count;
+}
+
+caucus_status caucus_labels_match(const char *header, const char *names, const char *file, uint32_t column,
+                                  caucus_error *ret_error) {
+    for (uint32_t i = 0; header != NULL; i++) {
+        const size_t called = strcspn(header, ","), wanted = strcspn(names, ",");
+        if (called != wanted || memcmp(header, names, called) != 0)
+            return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "names",
+                               "%.60s: column %u is called '%.*s', and expert %u '%.*s' — expected the labels in the "
+                               "header, in their order",
+                               file, column + i, (int)called, header, i, (int)wanted, names);
+        header = header[called] == '\0' ? NULL : header + called + 1;
+        names += wanted + (names[wanted] == ',');
+    }
+    return CAUCUS_OK;
 }

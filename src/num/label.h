@@ -23,9 +23,22 @@ caucus_status caucus_label_check(const char *label, size_t length, caucus_error 
  *  CAUCUS_E_MEMORY. */
 caucus_status caucus_labels_differ(const char *const *label, uint32_t count, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
+/** Find a label that is there twice. Out: *ret_first and *ret_second, its places from 0, or count and count: all differ.
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+caucus_status caucus_labels_twice(const char *const *label, uint32_t count, uint32_t *ret_first,
+                                  uint32_t *ret_second) CAUCUS_MUST_CHECK;
+
 /** All of them as one text, separated by commas; the caller frees it. NULL: out of memory. */
 char *caucus_labels_text(const char *const *label, uint32_t count);
 /** How many labels such a text holds. */
 uint32_t caucus_labels_count(const char *names);
+
+/** Whether the header of a file of losses has these labels, in their order: a column that is called otherwise holds
+ *  another expert's losses.
+ *  In:      header, names  two such texts, of as many labels each; header NULL: the file has none, and all is well.
+ *           file           what errors call it; column  the number of its first expert's column, from 1.
+ *  Returns: CAUCUS_OK, CAUCUS_E_CONFLICT (field "names": the column, what it is called, and the label in its place). */
+caucus_status caucus_labels_match(const char *header, const char *names, const char *file, uint32_t column,
+                                  caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 #endif

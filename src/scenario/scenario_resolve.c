@@ -333,12 +333,15 @@ static caucus_status open_adversary(resolver *r, size_t n, caucus_adversary_sett
     uint64_t *rounds = run->settings.rounds == CAUCUS_ROUNDS_ENDLESS ? NULL : &run->settings.rounds;
     caucus_adversary_shape(adversary, &run->settings.clients, &run->settings.experts, rounds);
     caucus_adversary_shape(adversary, &run->adversary.clients, &run->adversary.experts, &run->adversary.rounds);
-    if (r->scenario->plan != NULL) /* it has names, a range, and clamps, of its own */
-        return CAUCUS_OK;
+    const bool planned = r->scenario->plan != NULL; /* it has names, or none, a range, and clamps, of its own */
     caucus_error mismatch = {0};
-    caucus_status matched = caucus_adversary_match_names(adversary, &run->settings.names, &mismatch);
+    caucus_status matched = CAUCUS_OK;
+    if (!planned || run->settings.names != NULL)
+        matched = caucus_adversary_match_names(adversary, &run->settings.names, &mismatch);
     if (matched != CAUCUS_OK)
         return complain(r, matched, &mismatch);
+    if (planned)
+        return CAUCUS_OK;
     if (!given(r, CAUCUS_FIELD_RANGE))
         caucus_adversary_range(adversary, &run->settings.lo, &run->settings.hi);
     if (run->adversary.convex)

@@ -186,7 +186,8 @@ caucus_status caucus_adversary_match_names(const caucus_adversary *adversary, co
         *names = header;
     const uint32_t count = *names != NULL ? caucus_labels_count(*names) : adversary->experts;
     if (count == adversary->experts)
-        return CAUCUS_OK;
+        return caucus_labels_match(header, *names, adversary->path != NULL ? caucus_path_tail(adversary->path) : "",
+                                   adversary->npy.first_column, ret_error);
     return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "names",
                        "%u labels, and %s has %u experts — give one for each, or leave names out%s", count,
                        adversary->path != NULL        ? caucus_path_tail(adversary->path)

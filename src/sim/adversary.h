@@ -150,8 +150,9 @@ void caucus_adversary_range(const caucus_adversary *adversary, double *ret_lo, d
 const char *caucus_adversary_expert_name(const caucus_adversary *adversary, uint32_t expert);
 
 /** Let labels and data agree. *names NULL: it becomes what the header of a CSV file of losses calls the experts, which
- *  lives as long as the adversary (and stays NULL without one). Otherwise: there is a label for each expert.
- *  Returns: CAUCUS_OK, CAUCUS_E_CONFLICT (field "names"; both counts, and what to do). */
+ *  lives as long as the adversary (and stays NULL without one). Otherwise: there is a label for each expert,
+ *  and a header has them in their order.
+ *  Returns: CAUCUS_OK, CAUCUS_E_CONFLICT (field "names"; both counts, or the column and the label, and what to do). */
 caucus_status caucus_adversary_match_names(const caucus_adversary *adversary, const char **names,
                                            caucus_error *ret_error) CAUCUS_MUST_CHECK;
 

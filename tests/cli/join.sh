@@ -57,6 +57,10 @@ refuses "a state of another client" 2 "--state 1.state: belongs to client 1, and
     --connect 127.0.0.1:1 --plan plan.yaml --insecure \
     --client 2 --state 1.state
 refuses "wrong losses, with a state" 2 "nowhere.npy" "${plain[@]}" --state 2.state --losses nowhere.npy
+"$CAUCUS" plan --algorithm svt --clients 2 --names a,b,c --rounds 2 --trust coordinator --write named.yaml >/dev/null
+printf 'round,a,c,b\n1,0,0,0\n2,0,0,0\n' >swapped.csv
+refuses "columns in another order than the labels" 2 "swapped.csv: column 3 is called 'c', and expert 1 'b'" \
+    --connect 127.0.0.1:1 --plan named.yaml --insecure --client 1 --losses swapped.csv
 locks=$(find . -name '*.lock')
 [ -z "$locks" ] || fail "locks stay: $locks"
 

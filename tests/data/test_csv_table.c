@@ -61,6 +61,7 @@ static void refused(void **state) {
     REFUSE("a,\n1,2\n", "t.csv:1: '' has 0 bytes");
     REFUSE("a,b\n1,2\0\n", "t.csv:2: a zero byte");
     REFUSE("1,2,\n", "t.csv:1:");
+    REFUSE("a,b,a\n1,2,3\n", "t.csv:1: columns 1 and 3 are both called 'a'");
 }
 
 static char path[] = "/tmp/caucus-csv-XXXXXX.csv";
@@ -104,6 +105,22 @@ static void losses_of_clients(void **state) {
     assert_int_equal(caucus_npy_open_own(path, &losses, &error), CAUCUS_OK);
     assert_true(losses.single && losses.rounds == 2 && losses.experts == 3);
     caucus_npy_close(&losses);
+    write_file("round,client,a,b\n1,2,0.21,0.5\n1,1,0.11,0.5\n"); /* the columns that say where, in the other order */
+    assert_int_equal(caucus_npy_open(path, &losses, &error), CAUCUS_OK);
+    assert_true(losses.clients == 2 && losses.rounds == 1 && losses.experts == 2 && losses.first_column == 3);
+    assert_string_equal(losses.names, "a,b");
+    caucus_npy_fill64(&losses, 1, 0, 1, row);
+    assert_true(row[0] == 0.21);
+    caucus_npy_close(&losses);
+    write_file("round,a,b\n2,0.2,0.5\n1,0.1,0.5\n"); /* one client's own, out of order */
+    assert_int_equal(caucus_npy_open_own(path, &losses, &error), CAUCUS_OK);
+    assert_true(losses.single && losses.rounds == 2 && losses.experts == 2 && losses.first_column == 2);
+    caucus_npy_fill64(&losses, 0, 1, 1, row);
+    assert_true(row[0] == 0.2);
+    caucus_npy_close(&losses);
+    refuse_losses("round,a,b\n1,0.1,0.5\n", false, "no columns 'client' and 'round'");
+    refuse_losses("client,a,b\n1,0.1,0.5\n", true, "no columns 'client' and 'round'");
+    refuse_losses("round,client\n1,1\n", true, "no columns 'client' and 'round' before the experts'");
     refuse_losses("0.1,0.2,0.3\n", false, "no columns 'client' and 'round'");
     refuse_losses("client,round,a\n1,1,0\n1,1,0\n", true, "2 rows for 1 clients × 1 rounds");
     refuse_losses("client,round,a\n1,1,0\n1,1,0\n2,1,0\n2,2,0\n", false, ":3: client 1 has round 1 twice");

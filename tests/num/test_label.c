@@ -67,8 +67,22 @@ static void distinct(void **state) {
     assert_string_equal(error.text, "'a' names both expert 1 and expert 3");
 }
 
+/* A column that is called otherwise than the label in its place is named, and so is the label. */
+static void headers_match(void **state) {
+    (void)state;
+    caucus_error error = {0};
+    assert_int_equal(caucus_labels_match(NULL, "a,b", "h.csv", 1, &error), CAUCUS_OK);
+    assert_int_equal(caucus_labels_match("a,b", "a,b", "h.csv", 1, &error), CAUCUS_OK);
+    assert_int_equal(caucus_labels_match("a,c,b", "a,b,c", "h.csv", 3, &error), CAUCUS_E_CONFLICT);
+    assert_string_equal(error.field, "names");
+    assert_string_equal(error.text, "h.csv: column 4 is called 'c', and expert 1 'b' — expected the labels in the "
+                                    "header, in their order");
+    assert_int_equal(caucus_labels_match("a,bb", "a,b", "h.csv", 1, &error), CAUCUS_E_CONFLICT);
+    assert_int_equal(caucus_labels_match("a,b", "a,bb", "h.csv", 1, &error), CAUCUS_E_CONFLICT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(accepted), cmocka_unit_test(refused),
-                                       cmocka_unit_test(distinct)};
+                                       cmocka_unit_test(distinct), cmocka_unit_test(headers_match)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "algo/wipe.h"
 
 #include "num/fail.h"
+#include "num/label.h"
 #include "sim/slot/activity.h"
 #include "store/atomic_file.h"
 #include <errno.h>
@@ -48,6 +49,8 @@ caucus_status caucus_losses_from_npy(caucus_losses_source *s, const caucus_plan 
                            "%.60s: %u clients × %" PRIu64 " rounds × %u experts — the plan needs client %u, %" PRIu64
                            " rounds, %u experts",
                            path, s->npy.clients, s->npy.rounds, s->npy.experts, client, rounds, p->experts);
+    if (p->names != NULL)
+        return caucus_labels_match(s->npy.names, p->names, s->path, s->npy.first_column, ret_error);
     return CAUCUS_OK;
 }
 
