@@ -11,6 +11,7 @@
 #include "num/fail.h"
 #include "num/label.h"
 #include "num/number_text.h"
+#include "plan/plan.h"
 #include "scenario/labels.h"
 #include "scenario/scenario_convert.h"
 #include "store/atomic_file.h"
@@ -64,13 +65,13 @@ static void print_help(void) {
         "\n"
         "One row per person, one column per candidate: a CSV file, whose first line may name the columns (numbers in "
         "it are\n"
-        "a person's), or a NumPy file, persons x candidates. Whoever sees the choice learns next to nothing about any "
-        "one row:\n"
-        "replacing a row by any other changes the probability of every choice by a factor of at most e^epsilon "
-        "(docs/PRIVACY.md,\n"
-        "\"One choice\"). Each run spends that epsilon again. Sums beyond 2^30 times the sensitivity are moved there, "
-        "and "
-        "counted.\n",
+        "a person's), or a NumPy file, persons x candidates; with --summed a vector will do. Whoever sees the choice "
+        "learns\n"
+        "next to nothing about any one row: replacing a row by any other changes the probability of every choice by a "
+        "factor of\n"
+        "at most e^epsilon (docs/PRIVACY.md, \"One choice\"). Each run spends that epsilon again. Sums beyond 2^30 "
+        "times the\n"
+        "sensitivity are moved there, and counted.\n",
         options, OPTIONS);
 }
 
@@ -134,7 +135,7 @@ static int check_options(picking *p) {
 static caucus_status read_file(picking *p, caucus_error *ret_error) {
     caucus_status status = caucus_npy_is(p->file, &p->has_npy, ret_error);
     if (status == CAUCUS_OK && p->has_npy)
-        status = caucus_npy_open_own(p->file, &p->npy, ret_error);
+        status = caucus_npy_open_rows(p->file, &p->npy, ret_error);
     else if (status == CAUCUS_OK)
         status = caucus_csv_table_read(p->file, &p->csv, ret_error);
     if (status != CAUCUS_OK)
@@ -143,11 +144,15 @@ static caucus_status read_file(picking *p, caucus_error *ret_error) {
     if (p->has_npy && !p->npy.single)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "", "%s: three dimensions — expected persons × candidates",
                            name);
-    if (!p->has_npy && p->csv.name != NULL && strcmp(p->csv.name[0], "client") == 0)
+    if (p->has_npy && p->npy.vector && p->text[SUMMED] == NULL)
         return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
-                           "%s: its first column is 'client' — expected one row per person and nothing but candidates; "
+                           "%s: one dimension — expected persons × candidates; one row of sums is for --summed", name);
+    const char *first = p->csv.name != NULL ? p->csv.name[0] : "";
+    if (strcmp(first, "client") == 0 || strcmp(first, "round") == 0)
+        return caucus_fail(ret_error, CAUCUS_E_FORMAT, "",
+                           "%s: its first column is '%s' — expected one row per person and nothing but candidates; "
                            "losses over rounds are for caucus simulate",
-                           name);
+                           name, first);
     p->d = p->has_npy ? p->npy.experts : p->csv.columns;
     p->rows = p->has_npy ? p->npy.rounds : p->csv.rows;
     if (p->d < 2)
@@ -159,6 +164,20 @@ static caucus_status read_file(picking *p, caucus_error *ret_error) {
                                        : caucus_fail(ret_error, CAUCUS_E_OVERFLOW, "", "%s: more than 2^41 rows", name);
 }
 
+/* Labels that were given beside a header: the same ones, in the same order. */
+static caucus_status match_header(const picking *p, caucus_error *ret_error) {
+    if (p->csv.name == NULL)
+        return CAUCUS_OK;
+    char *header = caucus_labels_text((const char *const *)p->csv.name, p->d),
+         *names = caucus_labels_text((const char *const *)p->labels.label, p->d);
+    const caucus_status status = header != NULL && names != NULL
+                                     ? caucus_labels_match(header, names, caucus_path_tail(p->file), 1, ret_error)
+                                     : caucus_fail_memory(ret_error, "names");
+    free(header);
+    free(names);
+    return status;
+}
+
 static caucus_status read_names(picking *p, caucus_error *ret_error) {
     caucus_status status = CAUCUS_OK;
     if (p->text[NAMES] != NULL)
@@ -168,7 +187,7 @@ static caucus_status read_names(picking *p, caucus_error *ret_error) {
     if (status == CAUCUS_OK && p->labels.count != 0 && p->labels.count != p->d)
         status = caucus_fail(ret_error, CAUCUS_E_CONFLICT, "names", "%u labels, and %s has %u columns", p->labels.count,
                              caucus_path_tail(p->file), p->d);
-    return status;
+    return status == CAUCUS_OK && p->text[NAMES] != NULL ? match_header(p, ret_error) : status;
 }
 
 static caucus_status add_scores(picking *p, caucus_error *ret_error) {
@@ -216,6 +235,11 @@ static void print_text(const picking *p) {
         printf("%s (%u)\n", p->labels.label[p->choice], p->choice);
     else
         printf("%u\n", p->choice);
+    if (p->pick.epsilon > CAUCUS_PLAN_WEAK_EPSILON) {
+        char epsilon[CAUCUS_REAL_TEXT_BYTES];
+        caucus_real_apart(p->pick.epsilon, CAUCUS_PLAN_WEAK_EPSILON, 6, epsilon);
+        printf("  WEAK        epsilon %s is above %d: it protects little\n", epsilon, CAUCUS_PLAN_WEAK_EPSILON);
+    }
     printf("  Privacy     epsilon %.6g (pure)%s\n", p->pick.epsilon,
            p->text[SEED] != NULL ? ", but seeded: NOT PRIVATE" : "");
     if (p->text[SUMMED] != NULL)

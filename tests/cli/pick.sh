@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # `caucus pick`: CSV and NumPy give the same choice, the best column wins where it is far ahead, --largest turns it
-# round, sums do as rows do. Exact words are in exact/pick.exact.
+# round, sums do as rows do, also a vector of them. Exact words are in exact/pick.exact.
 # shellcheck disable=SC1091,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 pick() { "$CAUCUS" pick "$@" 2>err | head -n 1; }
@@ -17,11 +17,14 @@ with open('bare.csv', 'w') as f:
     f.write(''.join(','.join(map(str, r)) + '\n' for r in rows))
 with open('sums.csv', 'w') as f:
     f.write(','.join(str(sum(c)) for c in zip(*rows)) + '\n')
-head = "{'descr': '<f8', 'fortran_order': False, 'shape': (400, 4), }"
-head += ' ' * (-(11 + len(head)) % 64) + '\n'
-with open('scores.npy', 'wb') as f:
-    f.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode())
-    f.write(struct.pack('<1600d', *(v for r in rows for v in r)))
+def save(name, shape, values):
+    head = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }" % shape
+    head += ' ' * (-(11 + len(head)) % 64) + '\n'
+    with open(name, 'wb') as f:
+        f.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode())
+        f.write(struct.pack('<%dd' % len(values), *values))
+save('scores.npy', '(400, 4)', [v for r in rows for v in r])
+save('sums.npy', '(4,)', [sum(c) for c in zip(*rows)])
 open('names', 'w').write('w\nx\r\ny\nz\n')
 END
 e=(--epsilon 5)
@@ -30,11 +33,15 @@ same "largest" "a (0)" "$(pick scores.csv "${e[@]}" --largest)"
 same "no header" "1" "$(pick bare.csv "${e[@]}")"
 same "NumPy" "1" "$(pick scores.npy "${e[@]}")"
 same "names" "x (1)" "$(pick scores.npy "${e[@]}" --names w,x,y,z)"
-same "names of a file" "x (1)" "$(pick scores.csv "${e[@]}" --names @names)"
+same "names of a file" "x (1)" "$(pick bare.csv "${e[@]}" --names @names)"
 printf '\xef\xbb\xbfw\nx\ny\nz\n' >marked # as spreadsheets write it
 same "names of a file with a byte order mark" '"w",' \
-    "$("$CAUCUS" pick scores.csv "${e[@]}" --names @marked --largest --format json 2>err | grep -o '"w",')"
+    "$("$CAUCUS" pick bare.csv "${e[@]}" --names @marked --largest --format json 2>err | grep -o '"w",')"
 same "sums" "1" "$(pick sums.csv "${e[@]}" --summed --sensitivity 1)"
+same "sums of a NumPy vector" "1" "$(pick sums.npy "${e[@]}" --summed --sensitivity 1)"
+pick sums.npy "${e[@]}" >/dev/null || true
+grep -qF "sums.npy: one dimension — expected persons × candidates; one row of sums is for --summed" err &&
+    pass "a vector without --summed" || fail "a vector without --summed: $(cat err)"
 same "sums, largest" "0" "$(pick sums.csv "${e[@]}" --summed --sensitivity 1 --largest)"
 printf '1e12,3,2e12\n' >far.csv
 pick far.csv "${e[@]}" --summed --sensitivity 10 >/dev/null

@@ -86,7 +86,7 @@ def picks():
     with open("scores.csv", "w", encoding="utf-8") as text:
         text.write("small,large\n0.1,0.9\n0.3,0.2\n")
     verb("pick", "pick", "scores.csv", "--epsilon", "1")
-    verb("pick", "pick", "scores.csv", "--epsilon", "1", "--largest", "--seed", "3", "--names", "a,b")
+    verb("pick", "pick", "scores.csv", "--epsilon", "1", "--largest", "--seed", "3", "--names", "small,large")
     with open("sums.csv", "w", encoding="utf-8") as text:
         text.write("4,5,6\n")
     verb("pick", "pick", "sums.csv", "--epsilon", "1", "--summed", "--sensitivity", "2")
