@@ -4,6 +4,7 @@
 
 #include "plan/stoch/look.h"
 #include "show/bound_fit.h"
+#include "show/plan_words.h"
 #include "show/story.h"
 #include "store/look_json.h"
 
@@ -201,11 +202,24 @@ static void bound(caucus_json *j, const caucus_run_result *result, const caucus_
     caucus_json_text(j, "bound_assumes", premise == CAUCUS_PREMISE_COUNT ? NULL : caucus_premise_word(premise));
 }
 
+/* What should not be read past: texts, in most cases none. */
+static void weak(caucus_json *j, const caucus_plan *plan) {
+    char weak[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES];
+    const size_t count = caucus_plan_weaknesses(plan, weak);
+    caucus_json_list_row(j, "weak");
+    for (size_t i = 0; i < count; i++)
+        caucus_json_text(j, NULL, weak[i]);
+    caucus_json_close(j);
+}
+
 static void guarantees(caucus_json *j, const caucus_plan *plan) {
     caucus_json_object_row(j, "privacy");
     caucus_json_real(j, "epsilon_choices", plan->guarantee.epsilon_choices);
     caucus_json_real(j, "epsilon_messages", plan->guarantee.epsilon_messages);
     caucus_json_real(j, "delta", plan->guarantee.delta);
+    caucus_json_text(j, "unit", caucus_words_unit(&plan->settings));
+    caucus_json_real(j, "epsilon_device", caucus_plan_epsilon_device(plan));
+    weak(j, plan);
     caucus_json_text(j, "note", plan->guarantee.note);
     caucus_json_close(j);
 }

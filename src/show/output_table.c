@@ -256,6 +256,16 @@ static void write_messages(const row *r, char *ret) {
     write_privacy(ret, r->result->plan->guarantee.epsilon_messages, r->result->plan->guarantee.delta);
 }
 
+static void write_device(const row *r, char *ret) {
+    const double device = caucus_plan_epsilon_device(r->result->plan);
+    if (leads(r))
+        cell(ret, NOT_APPLICABLE);
+    else if (isfinite(device))
+        write_privacy(ret, device, r->result->plan->guarantee.delta);
+    else
+        cell(ret, "no bound");
+}
+
 typedef enum shown { ALWAYS, IF_SEVERAL, IF_MESSAGES, IF_SEGMENTS, IF_DEVICES } shown;
 static const struct column {
     const char *head;
@@ -294,6 +304,7 @@ static const struct column {
     {"scalars/client", write_scalars, ALWAYS},
     {"epsilon (choices)", write_choices, ALWAYS},
     {"epsilon (messages)", write_messages, IF_MESSAGES},
+    {"epsilon (device)", write_device, IF_SEVERAL},
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
@@ -476,20 +487,10 @@ static void print_footer(FILE *out, const caucus_outcome *outcome) {
         fputs("  Losses are a convex function of the mixture: regret is against the best fixed mixture.\n", out);
 }
 
-caucus_unnamed_words caucus_output_unnamed(const caucus_run *run) {
-    caucus_unnamed_words made;
-    const bool own = run->adversary.kind == CAUCUS_ADVERSARY_LOSSES;
-    (void)snprintf(made.text, sizeof made.text, "; %s on %s losses, since no algorithm was named",
-                   caucus_algorithm_word(run->settings.algorithm),
-                   own ? "your own" : caucus_adversary_kind_word(run->adversary.kind));
-    return made;
-}
-
 void caucus_output_table(FILE *out, const caucus_outcome *outcome) {
     if (outcome->count == 0)
         return;
-    fprintf(out, "  NOT PRIVATE (seeded): seed %" PRIu64 "%s.\n", outcome->run[0].seed,
-            outcome->unnamed ? caucus_output_unnamed(&outcome->run[0]).text : "");
+    caucus_output_head(out, outcome);
     print_grid(out, outcome);
     fputc('\n', out);
     caucus_story_print(out, outcome);

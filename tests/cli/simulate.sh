@@ -49,6 +49,9 @@ with open('good.csv', 'w') as file:
 END
 
 c=(--trust coordinator)
+! simulate "${c[@]}" --losses good.csv --names a,c,b,d --trials 2 >out 2>err &&
+    grep -qF -- "--names good.csv: column 4 is called 'b', and expert 1 'c'" err &&
+    pass "names in another order than the header's" || fail "names in another order: $(cat err)"
 for losses in good.npy good.csv; do # the header's names are what --names says of NumPy's
     names=()
     [ $losses = good.csv ] || names=(--names "a,b,c,d")
@@ -74,8 +77,8 @@ if grep -q '"names": \["[abcd]"' good.csv.json && [ -n "$ended" ] &&
     [ "$(tail -n 1 named/choices.csv | cut -d, -f7)" = "$ended" ]; then pass "a header's names are the experts'"; else
     fail "a header's names: $(cat out)"
 fi
-if simulate "${c[@]}" --losses good.csv --names "w,x,y,z" --trials 2 >out 2>err && grep -qE "Expert [wxyz] \(" out; then
-    pass "names that are given come first"; else fail "names that are given come first: $(cat out err)"; fi
+if simulate "${c[@]}" --losses good.csv --names "a,b,c,d" --trials 2 >out 2>err && grep -qE "Expert [abcd] \(" out; then
+    pass "names that are the header's"; else fail "names that are the header's: $(cat out err)"; fi
 sed '1s/d$/a/' good.csv >twice.csv
 # wrong TEXT OPTION...: losses that are refused with this text
 wrong() {
@@ -87,7 +90,7 @@ wrong() {
 wrong "3 labels, and good.csv has 4 experts — give one for each, or leave names out: the file's header has them" \
     good.csv --names "w,x,y"
 wrong "--names 3 labels, and good.npy has 4 experts — give one for each, or leave names out" good.npy --names "w,x,y"
-wrong "twice.csv:1: 'a' names both expert 0 and expert 3 — expected names that differ" twice.csv
+wrong "twice.csv:1: columns 3 and 6 are both called 'a' — expected names that differ" twice.csv
 printf 'algorithm: [svt, sparse-vector]\ntrust: coordinator\n\nepsilon: 0\n' >bad.yaml
 
 # Flags override the file; the table has a row per run and goes to standard output, alone.
@@ -119,7 +122,7 @@ for r in runs:
     assert math.isclose(mean, r['regret']['mean'], abs_tol=1e-12)
     assert math.isclose(math.sqrt(sum((v - mean) ** 2 for v in values) / 5), r['regret']['std'], abs_tol=1e-12)
     assert list(r['switches']) == ['mean', 'values']
-    assert list(r['privacy']) == ['epsilon_choices', 'epsilon_messages', 'delta', 'note']
+    assert list(r['privacy']) == ['epsilon_choices', 'epsilon_messages', 'delta', 'unit', 'epsilon_device', 'weak', 'note']
     assert r['privacy']['epsilon_messages'] is None and r['privacy']['note']
 assert [r['clients'] for r in runs] == [10, 1, 10]
 assert list(runs[0]['bound']) == ['value', 'kind'] and runs[0]['bound']['kind'] == 'probability'
@@ -210,7 +213,7 @@ simulate "${c[@]}" --algorithm svt --adversary bernoulli,realizable --epsilon 1,
     >out 2>err
 if grep -q 'none: assumes realizable ' out && grep -q '^  assumes realizable: proved only if ' out &&
     grep -q ' ± –  ' out &&
-    grep -q '^  algorithm .*   epsilon   .*epsilon (choices)$' out; then pass "the table says so";
+    grep -q '^  algorithm .*   epsilon   .*epsilon (choices)   epsilon (device)$' out; then pass "the table says so";
     else fail "the table says so"; fi
 
 # The same bytes, seconds aside, for any number of threads; in the directory, too.

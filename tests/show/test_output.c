@@ -26,6 +26,7 @@ static void make(made *m) {
         caucus_settings_init(&plan->settings);
         plan->settings.trust = CAUCUS_TRUST_COORDINATOR;
         plan->settings.rounds = 4;
+        plan->svt.checks = 3;
         plan->guarantee = (caucus_guarantee){.epsilon_choices = 1, .epsilon_messages = NAN, .note = "say \"so\"\\\n"};
         plan->bound_kind = CAUCUS_BOUND_PROBABILITY;
         plan->bound = plan->bound_uncapped = 2.5;
@@ -98,6 +99,7 @@ static void json(void **state) {
         "      \"clipped\": 0,\n      \"nan\": 0,\n      \"bound\": {\"value\": 2.5, \"kind\": \"probability\"},\n"
         "      \"bound_assumes\": \"realizable\",\n      \"premise_refuted\": false,\n"
         "      \"privacy\": {\"epsilon_choices\": 1, \"epsilon_messages\": null, \"delta\": 0, "
+        "\"unit\": \"one loss of one client\", \"epsilon_device\": 3, \"weak\": [], "
         "\"note\": \"say \\\"so\\\"\\\\\\u000a\"},\n      \"seconds\": 0.25\n    }\n  ]\n}\n");
     free(text);
     text = text_of(caucus_output_json, &m, 2);
@@ -267,6 +269,7 @@ static void table(void **state) {
     assert_string_equal(
         text,
         "  NOT PRIVATE (seeded): seed 11.\n"
+        "  Unit: one loss of one client. Everything that one client contributes: epsilon 3 at most.\n"
         "  algorithm    m   regret per client   proven ≤   switches   scalars/client   epsilon (choices)\n"
         "  svt         10         0.50 ± 0.25        2.5        1.0                1                   1\n"
         "  leader      10         0.50 ± 0.25       none        1.0                1         not private\n"
@@ -280,6 +283,14 @@ static void table(void **state) {
         "force at the end;\n  best in hindsight: 0.\n"
         "\n  Regret against the best expert in hindsight, losses in [0,1].\n"
         "  Bounds hold with probability 95 %.\n");
+    free(text);
+    m.plan[0].guarantee.epsilon_choices = 20; /* what is weak is said first, and once */
+    text = text_of(caucus_output_table, &m, 2);
+    assert_non_null(strstr(text,
+                           "  NOT PRIVATE (seeded): seed 11.\n  WEAK: epsilon 20 is above 10: it protects little\n"
+                           "  Unit: one loss of one client. Everything that one client contributes: epsilon 60 at "
+                           "most.\n"));
+    m.plan[0].guarantee.epsilon_choices = 1;
     free(text);
     text = text_of(caucus_output_remarks, &m, 2);
     assert_string_equal(text,
@@ -296,6 +307,8 @@ static void table(void **state) {
     m.plan[1].bound = 4;
     m.plan[1].bound_uncapped = 9;
     text = text_of(caucus_output_table, &m, 2);
+    assert_non_null(strstr(text, "contributes: as in the column epsilon (device).\n"));
+    assert_non_null(strstr(text, "epsilon (messages)   epsilon (device)\n"));
     assert_non_null(strstr(text, "  algorithm   interval    m   regret per client"));
     assert_non_null(strstr(text, "epsilon (messages)"));
     assert_non_null(strstr(text, "4.0* (vacuous)"));

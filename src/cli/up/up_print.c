@@ -46,6 +46,8 @@ static void print_json(const caucus_up *u, const caucus_up_compared *c) {
     caucus_json_whole(&j, "seed", u->prepared.run[0].seed);
     caucus_json_truth(&j, "private", false);
     caucus_json_real(&j, "epsilon", s->epsilon);
+    caucus_json_text(&j, "unit", caucus_unit_word(s->unit));
+    caucus_json_real(&j, "epsilon_device", caucus_plan_epsilon_device(u->prepared.plan[0]));
     caucus_json_real(&j, "regret", c->regret_live);
     caucus_json_real(&j, "regret_simulated", c->simulation.regret);
     caucus_json_whole(&j, "switches", c->simulation.switches);
@@ -61,6 +63,13 @@ static void print_json(const caucus_up *u, const caucus_up_compared *c) {
     caucus_json_whole(&j, "commits", commits);
     caucus_json_real(&j, "seconds", round(u->seconds * 1000) / 1000);
     caucus_json_end(&j);
+}
+
+static void print_weak(const caucus_plan *plan) {
+    char weak[CAUCUS_PLAN_WEAKNESSES][CAUCUS_PLAN_WEAKNESS_BYTES];
+    const size_t count = caucus_plan_weaknesses(plan, weak);
+    for (size_t i = 0; i < count; i++)
+        printf("  WEAK: %s\n", weak[i]);
 }
 
 static void print_table(const caucus_up *u, const caucus_up_compared *c) {
@@ -79,6 +88,7 @@ static void print_table(const caucus_up *u, const caucus_up_compared *c) {
            : unnamed ? ""
                      : ", your own losses",
            unnamed ? caucus_output_unnamed(&u->prepared.run[0]).text : "");
+    print_weak(plan);
     char behind[40] = "";
     if (u->relays > 0)
         (void)snprintf(behind, sizeof behind, " behind %u relay%s", u->relays, u->relays == 1 ? "" : "s");
@@ -87,6 +97,7 @@ static void print_table(const caucus_up *u, const caucus_up_compared *c) {
            own ? caucus_path_tail(losses->losses) : caucus_adversary_kind_word(losses->kind), s->clients, behind,
            s->experts, caucus_run_rounds(&u->prepared.run[0], s), s->pace == CAUCUS_PACE_OWN ? "phases" : "rounds",
            s->epsilon, u->seconds);
+    printf("  Unit        %s\n", caucus_words_unit(s));
     if (caucus_plan_is_endless(plan))
         printf("  Device      everything that one client contributes to a run without an end: no bound\n");
     else
