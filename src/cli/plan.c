@@ -272,6 +272,7 @@ static int recommend(planning *p) {
                                       .known = p->known,
                                       .interval_open = given[CAUCUS_FIELD_INTERVAL].count == 0,
                                       .losses = value_of(p, OPTION_LOSSES),
+                                      .range_open = given[CAUCUS_FIELD_RANGE].count == 0,
                                       .clients_open = given[CAUCUS_FIELD_CLIENTS].count == 0,
                                       .experts_open = given[CAUCUS_FIELD_EXPERTS].count == 0,
                                       .rounds_open = given[CAUCUS_FIELD_ROUNDS].count == 0,

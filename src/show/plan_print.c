@@ -182,8 +182,9 @@ static void print_regret(FILE *out, const caucus_plan_report *r) {
     const char *above = bounded && q->done && q->regret.mean > plan->bound ? ", above what is proved" : "";
     char noise[96] = "";
     if (q->done && q->scale.fewer && isfinite(q->epsilon))
-        (void)snprintf(noise, sizeof noise, "; epsilon %.40s, for the noise of all clients: an estimate",
-                       caucus_words_number(q->epsilon).text);
+        (void)snprintf(noise, sizeof noise, "; epsilon %.40s, %s: an estimate", caucus_words_number(q->epsilon).text,
+                       caucus_scale_capped(&q->scale, &plan->settings) ? "for more noise than all clients have"
+                                                                       : "for the noise of all clients");
     if (q->done && caucus_scale_is_smaller(&q->scale))
         fprintf(out,
                 "\n              (a quick simulation of a smaller run, %s clients and %s rounds, %s losses: about "

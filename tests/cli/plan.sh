@@ -245,6 +245,24 @@ with open('mine.csv', 'w') as f:
 END
 holds "a range that does not fit" "of the losses are outside 0,1: did you mean the range 0,10?" --recommend \
     --losses mine.csv --epsilon 5
+if grep -qE "^    [0-9]+ % of your losses are outside the range 0,1 and were taken for its ends" out &&
+    [ "$(grep -cE "^      caucus (plan|simulate) .* --range=0,10 " out)" -eq 2 ]; then
+    pass "losses outside the range are advised on, and the commands have another"
+else
+    fail "losses outside the range: $(cat out)"
+fi
+if grep -q "^      caucus join " out && ! grep "^      caucus join " out | grep -q mine.csv &&
+    grep -q "would protect nothing" out; then
+    pass "no run on the history that was read without privacy"
+else
+    fail "a run on the history: $(cat out)"
+fi
+one=$(sed -nE 's/.*One client alone would lose about ([0-9.]+):.*/\1/p' out)
+least=$(sed -nE 's/^    (limited-updates|sparse-vector|hedge) .* - +1 +([0-9.]+) .*/\2/p' out | sort -g | head -n 1)
+{ [ -n "$one" ] && [ "$one" = "$least" ]; } || fail "one client alone, $one, is not the least of its rows, $least"
+! plan --recommend --losses mine.csv --names small,large,distilled >out 2>err &&
+    grep -qF -- "--names mine.csv: column 4 is called 'distilled', and expert 1 'large'" err &&
+    pass "names in another order than the header's" || fail "names in another order: $(cat err)"
 holds "sizes of the history" "  6 clients, 3 experts, 64 rounds, epsilon 5 (pure), unit: event" --recommend \
     --losses mine.csv --epsilon 5 --range 0,10
 grep -qF "NOT PRIVATE: this comparison reads your losses as they are" out || fail "own losses: not private, said"

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "show/choice/quick.h"
 #include "show/choice/recommend.h"
 
 #include <caucus/advice.h>
@@ -200,6 +201,9 @@ static void at_their_own_pace(void **state) {
     assert_non_null(strstr(s.text, "each at its own pace"));
     assert_non_null(strstr(s.text, "    Take stoch (own pace)"));
     assert_non_null(strstr(s.text, " --pace own --phase-time 1d"));
+    assert_non_null(strstr(s.text, "    Regret, simulated and proven, is per 1,000 losses of a device.\n"));
+    assert_non_null(strstr(s.text, " lost per 1,000 losses in the simulation, at most "));
+    assert_non_null(strstr(s.text, " per 1,000 losses proved"));
     forget(&s);
 }
 
@@ -226,6 +230,51 @@ static void a_history_that_drifts(void **state) {
     free(values);
 }
 
+/* One client's history for a fleet of many: what is proved decides, and that is said; what is outside the range, too. */
+static void one_client_stands_for_many(void **state) {
+    (void)state;
+    enum { ROUNDS = 64, EXPERTS = 4 };
+    double values[ROUNDS * EXPERTS];
+    for (size_t i = 0; i < ROUNDS * EXPERTS; i++)
+        values[i] = 10 * draw();
+    const caucus_loss_array array = {
+        .values = values, .wide = true, .clients = 1, .experts = EXPERTS, .rounds = ROUNDS};
+    caucus_question q = question_of(100000, EXPERTS, ROUNDS, 1);
+    q.array = &array;
+    q.range_open = true;
+    said s = ask(&q);
+    assert_non_null(strstr(s.text, "    One simulated client stands for 100,000 here"));
+    assert_non_null(strstr(s.text, "what is proved decides the order, not what was simulated.\n"));
+    assert_non_null(strstr(s.json, "\"ranked_by\": \"proved\""));
+    assert_non_null(strstr(s.text, "    Take stoch with trust coordinator: at most "));
+    assert_true(first_is(&s, "stoch"));
+    assert_null(strstr(s.text, "One client alone"));
+    assert_non_null(strstr(s.text,
+                           "    Fewer clients with more noise than your fleet has: simulated with epsilon 1,000 "
+                           "(1,000 is the most that is accepted)."));
+    assert_non_null(strstr(s.text, " of your losses are outside the range 0,1 and were taken for its ends"));
+    assert_non_null(strstr(s.text, " --trust coordinator --range=0,10 --write plan.yaml\n"));
+    assert_non_null(strstr(s.json, " --range=0,10 --write plan.yaml\""));
+    forget(&s);
+    q.range_open = false; /* it was stated: so it stays */
+    s = ask(&q);
+    assert_null(strstr(s.text, "--range="));
+    assert_non_null(strstr(s.text, "compare again with another range."));
+    forget(&s);
+}
+
+/* A million experts: one client plays so few rounds that all candidates of all situations are played in seconds. */
+static void a_million_experts_are_cut(void **state) {
+    (void)state;
+    caucus_scale scale = {.clients = 1000000, .rounds = 1000};
+    const double each = 1.5 * 1048576;
+    caucus_scale_cut(&scale, each, 256, CAUCUS_QUICK_LOSSES / CAUCUS_KNOWLEDGE_COUNT);
+    assert_true(scale.clients == 1 && scale.rounds == 16 && scale.trials == 3 && scale.fewer && scale.shorter);
+    scale = (caucus_scale){.clients = 1, .rounds = 1000};
+    caucus_scale_cut(&scale, 10 * each, 256, CAUCUS_QUICK_LOSSES / CAUCUS_KNOWLEDGE_COUNT);
+    assert_true(scale.clients == 1 && scale.rounds == 16 && scale.trials == 1 && !scale.fewer && scale.shorter);
+}
+
 static void what_is_refused(void **state) {
     (void)state;
     caucus_error error = {0};
@@ -245,11 +294,18 @@ static void what_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fleets_history),  cmocka_unit_test(something_is_always_played),
-        cmocka_unit_test(without_an_end),    cmocka_unit_test(without_an_end_what_is_proved_is_taken),
-        cmocka_unit_test(what_would_fit),    cmocka_unit_test(rows_of_few_evaluations),
-        cmocka_unit_test(at_their_own_pace), cmocka_unit_test(a_history_that_drifts),
-        cmocka_unit_test(what_is_refused),   cmocka_unit_test(adaptive_losses_follow),
+        cmocka_unit_test(a_fleets_history),
+        cmocka_unit_test(something_is_always_played),
+        cmocka_unit_test(without_an_end),
+        cmocka_unit_test(without_an_end_what_is_proved_is_taken),
+        cmocka_unit_test(what_would_fit),
+        cmocka_unit_test(rows_of_few_evaluations),
+        cmocka_unit_test(at_their_own_pace),
+        cmocka_unit_test(a_history_that_drifts),
+        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(adaptive_losses_follow),
+        cmocka_unit_test(one_client_stands_for_many),
+        cmocka_unit_test(a_million_experts_are_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* advice.c: which candidate to take in a situation, and why. See comparison.h. */
+/* advice.c: what to take in a situation, and why, in sentences; ranking.c has the order. See comparison.h. */
 #include "show/choice/comparison.h"
 #include "show/family_words.h"
 #include "show/plan_words.h"
@@ -7,114 +7,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-
-/* Of those alone only the one made for such losses; of somebody's own losses each, since nobody knows. */
-static bool is_shown(const caucus_comparison *c, const caucus_candidate *x) {
-    return !x->alone || (c->own ? x->quick.done : caucus_knowledge_of(x->asked.algorithm) == c->known);
-}
-
-bool caucus_candidate_covers(const caucus_comparison *c, const caucus_candidate *x) {
-    if (x->plan == NULL)
-        return false;
-    const caucus_settings *s = &x->plan->settings;
-    if (caucus_comparison_drifts(c))
-        return caucus_knowledge_covers(s, CAUCUS_KNOWLEDGE_DRIFTING);
-    return c->own ? !caucus_history_refutes(&c->history, s) : caucus_knowledge_covers(s, c->known);
-}
-
-bool caucus_candidate_proved(const caucus_comparison *c, const caucus_candidate *x) {
-    return x->plan != NULL && x->plan->bound_kind != CAUCUS_BOUND_NONE && caucus_candidate_covers(c, x);
-}
-
-bool caucus_candidate_useful(const caucus_comparison *c, const caucus_candidate *x) {
-    return caucus_candidate_proved(c, x) && !caucus_plan_is_vacuous(x->plan);
-}
-
-bool caucus_candidate_above(const caucus_comparison *c, const caucus_candidate *x) {
-    if (!x->quick.done || !caucus_candidate_useful(c, x))
-        return false;
-    const bool slots = c->settings.pace == CAUCUS_PACE_OWN;
-    const double played = (double)c->scale.rounds * (slots && !c->own ? CAUCUS_SLOT_LOSSES : 1);
-    const double about = slots ? 1000 : (double)caucus_plan_stretch_rounds(x->plan);
-    return x->quick.regret.mean > x->plan->bound * fmax(1, played / about);
-}
-
-/* What is proved, per round: bounds of runs without an end are about stretches of several lengths. */
-static double proved_of(const caucus_comparison *c, const caucus_candidate *x) {
-    return caucus_candidate_proved(c, x) ? x->plan->bound_uncapped / (double)caucus_plan_stretch_rounds(x->plan)
-                                         : (double)INFINITY;
-}
-
-/* Made for such losses before not made for them; then what was seen; without that, what is proved. */
-static bool is_ahead(const caucus_comparison *c, const caucus_candidate *a, const caucus_candidate *b) {
-    const bool covers_a = caucus_candidate_covers(c, a), covers_b = caucus_candidate_covers(c, b);
-    if (covers_a != covers_b)
-        return covers_a;
-    if (a->quick.done && b->quick.done)
-        return a->quick.regret.mean < b->quick.regret.mean;
-    return proved_of(c, a) < proved_of(c, b);
-}
-
-/* The square of a mean's standard error; of a single trial nothing is known, and it stands as it is. */
-static double square_error(const caucus_candidate *x) {
-    const double std = x->quick.regret.std;
-    return isnan(std) ? 0 : std * std / x->quick.trials;
-}
-
-/* Whether a few trials cannot tell two candidates apart: their means differ by less than twice the standard error of
- * the difference. */
-static bool is_near(const caucus_comparison *c, const caucus_candidate *a, const caucus_candidate *b) {
-    if (!a->quick.done || !b->quick.done || caucus_candidate_covers(c, a) != caucus_candidate_covers(c, b))
-        return false;
-    return fabs(a->quick.regret.mean - b->quick.regret.mean) <= 2 * sqrt(square_error(a) + square_error(b));
-}
-
-static bool is_one_of(const caucus_comparison *c, const caucus_candidate *x, caucus_trust trust, bool alone) {
-    return x->plan != NULL && !x->other && is_shown(c, x) && x->alone == alone && x->asked.trust == trust;
-}
-
-/* The one that is ahead; or, of those that the simulation cannot tell from it, the one with the smallest bound. */
-static const caucus_candidate *best(const caucus_comparison *c, caucus_trust trust, bool alone) {
-    const caucus_candidate *ahead = NULL, *found = NULL;
-    for (size_t i = 0; i < c->count; i++) {
-        const caucus_candidate *x = &c->candidate[i];
-        if (is_one_of(c, x, trust, alone) && (ahead == NULL || is_ahead(c, x, ahead)))
-            ahead = x;
-    }
-    found = ahead;
-    for (size_t i = 0; i < c->count; i++) {
-        const caucus_candidate *x = &c->candidate[i];
-        if (is_one_of(c, x, trust, alone) && is_near(c, x, ahead) && proved_of(c, x) < proved_of(c, found))
-            found = x;
-    }
-    return found;
-}
-
-/* Whether a row stands before another that came earlier. On somebody's own losses what is taken is first, and what they
- * refute is behind the rest: whoever reads the first row alone must not be misled. */
-static bool is_before(const caucus_comparison *c, const caucus_candidate *x, const caucus_candidate *other) {
-    if (c->own && (x == c->taken || other == c->taken))
-        return x == c->taken;
-    if (!x->quick.done || !other->quick.done)
-        return x->quick.done;
-    if (c->own && caucus_candidate_covers(c, x) != caucus_candidate_covers(c, other))
-        return caucus_candidate_covers(c, x);
-    return x->quick.regret.mean < other->quick.regret.mean;
-}
-
-/* In the order of what was seen; what was not, and what does not fit, behind it as it came. */
-static void put_in_order(caucus_comparison *c) {
-    c->shown = 0;
-    for (size_t i = 0; i < c->count; i++) {
-        const caucus_candidate *x = &c->candidate[i];
-        if (!is_shown(c, x))
-            continue;
-        size_t at = c->shown++;
-        for (; at > 0 && is_before(c, x, &c->candidate[c->order[at - 1]]); at--)
-            c->order[at] = c->order[at - 1];
-        c->order[at] = i;
-    }
-}
 
 void caucus_comparison_say(caucus_comparison *c, const char *format, ...) {
     va_list arguments;
@@ -126,11 +18,14 @@ void caucus_comparison_say(caucus_comparison *c, const char *format, ...) {
 }
 
 static void say_taken(caucus_comparison *c, const caucus_candidate *x, const char *start) {
+    const bool own_pace = c->settings.pace == CAUCUS_PACE_OWN;
     char seen[160] = "", proved[160], stretch[48] = "";
-    if (x->quick.done)
-        (void)snprintf(seen, sizeof seen, "about %.40s lost per client in the simulation%s, ",
-                       caucus_words_about(x->quick.regret.mean).text,
+    if (x->quick.done && !c->by_proof)
+        (void)snprintf(seen, sizeof seen, "about %.40s lost per %s in the simulation%s, ",
+                       caucus_words_about(x->quick.regret.mean).text, own_pace ? "1,000 losses" : "client",
                        caucus_candidate_above(c, x) ? ", which is above what is proved" : "");
+    if (own_pace)
+        (void)snprintf(stretch, sizeof stretch, " per 1,000 losses");
     if (caucus_candidate_useful(c, x) && caucus_plan_is_endless(x->plan) && c->settings.pace != CAUCUS_PACE_OWN)
         (void)snprintf(stretch, sizeof stretch, " in %.32s rounds",
                        caucus_words_whole(caucus_plan_stretch_rounds(x->plan)).text);
@@ -146,12 +41,20 @@ static void say_taken(caucus_comparison *c, const caucus_candidate *x, const cha
                           caucus_trust_word(x->asked.trust), seen, proved);
 }
 
+/* What a client alone would lose at least, by the rows that are shown; INFINITY: there is none. */
+static double least_alone(const caucus_comparison *c) {
+    double least = INFINITY;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->candidate[i].alone && c->candidate[i].quick.done && caucus_candidate_is_shown(c, &c->candidate[i]))
+            least = fmin(least, c->candidate[i].quick.regret.mean);
+    return least;
+}
+
 static void say_federation(caucus_comparison *c, const caucus_candidate *x) {
-    const caucus_candidate *alone = best(c, CAUCUS_TRUST_COORDINATOR, true);
-    if (alone == NULL || !alone->quick.done || !(alone->quick.regret.mean > 0) || !x->quick.done ||
-        c->settings.clients == 1)
+    const double lost = least_alone(c);
+    if (!isfinite(lost) || !(lost > 0) || !x->quick.done || c->settings.clients == 1 || c->by_proof)
         return;
-    const double lost = alone->quick.regret.mean, ratio = lost / fmax(x->quick.regret.mean, lost / 1000);
+    const double ratio = lost / fmax(x->quick.regret.mean, lost / 1000);
     if (ratio > 999)
         caucus_comparison_say(c, "One client alone would lose about %s: together next to nothing.",
                               caucus_words_about(lost).text);
@@ -194,7 +97,7 @@ static void say_any(caucus_comparison *c, const caucus_candidate *x) {
 
 /* Something not made for such losses did better on the simulated ones: tempting, so say what it is worth. */
 static void say_tempting(caucus_comparison *c, const caucus_candidate *taken) {
-    for (size_t i = 0; i < c->count; i++) {
+    for (size_t i = 0; i < c->count && !c->by_proof; i++) {
         const caucus_candidate *x = &c->candidate[i];
         if (x->alone || x->other || x->asked.trust != taken->asked.trust || !x->quick.done || !taken->quick.done ||
             caucus_candidate_covers(c, x) || x->quick.regret.mean > 0.85 * taken->quick.regret.mean)
@@ -213,25 +116,68 @@ static void say_tempting(caucus_comparison *c, const caucus_candidate *taken) {
 static void say_others(caucus_comparison *c) {
     for (size_t i = 0; i < c->count; i++) {
         const caucus_candidate *x = &c->candidate[i];
-        if (!x->wider || !x->quick.done)
+        if (!x->wider || !x->quick.done || (c->by_proof && !caucus_candidate_useful(c, x)))
             continue;
         const double device = caucus_plan_epsilon_device(x->plan);
-        char above[96] = "";
-        if (caucus_candidate_above(c, x))
-            (void)snprintf(above, sizeof above, " in the simulation, above the %.40s that is proved",
-                           caucus_words_number(x->plan->bound).text);
-        caucus_comparison_say(c, "For unit %s (%s): about %s lost%s, epsilon of a whole device %s.",
-                              caucus_unit_word(x->asked.unit), caucus_unit_help(x->asked.unit),
-                              caucus_words_about(x->quick.regret.mean).text, above,
+        char lost[160];
+        if (c->by_proof)
+            (void)snprintf(lost, sizeof lost, "at most %.40s proved", caucus_words_number(x->plan->bound).text);
+        else
+            (void)snprintf(lost, sizeof lost, "about %.40s lost%s%.40s%s",
+                           caucus_words_about(x->quick.regret.mean).text,
+                           caucus_candidate_above(c, x) ? " in the simulation, above the " : "",
+                           caucus_candidate_above(c, x) ? caucus_words_number(x->plan->bound).text : "",
+                           caucus_candidate_above(c, x) ? " that is proved" : "");
+        caucus_comparison_say(c, "For unit %s (%s): %s, epsilon of a whole device %s.", caucus_unit_word(x->asked.unit),
+                              caucus_unit_help(x->asked.unit), lost,
                               isfinite(device) ? caucus_words_number(device).text : "without a bound");
     }
 }
 
+typedef struct range_text {
+    char text[96];
+} range_text;
+
+static range_text range_words(double lo, double hi) {
+    range_text made;
+    (void)snprintf(made.text, sizeof made.text, "%g,%g: use it if that is public knowledge, and compare again", lo, hi);
+    return made;
+}
+
+/* What the order is by, where it is not by what was simulated. */
+static void say_ranking(caucus_comparison *c) {
+    if (!c->by_proof)
+        return;
+    if (caucus_comparison_stands_in(c))
+        caucus_comparison_say(c,
+                              "One simulated client stands for %s here and has nothing of what they learn from each "
+                              "other: what is proved decides the order, not what was simulated.",
+                              caucus_words_whole(c->settings.clients).text);
+    else
+        caucus_comparison_say(c, "A simulated figure is above what is proved for your run (*), so what was played says "
+                                 "little about it: what is proved decides the order.");
+}
+
+/* Losses outside the range were compared as its ends, and would be in the run. */
+static void say_range(caucus_comparison *c) {
+    double lo, hi;
+    if (!c->own || !(c->history.outside > CAUCUS_HISTORY_OUTSIDE))
+        return;
+    const bool proposed = caucus_comparison_range(c, &lo, &hi);
+    caucus_comparison_say(c,
+                          "%.*f %% of your losses are outside the range %g,%g and were taken for its ends in this "
+                          "comparison. %s%s.",
+                          c->history.outside < 0.1, 100 * c->history.outside, c->history.lo, c->history.hi,
+                          proposed ? "The commands below have the range that holds them, " : "If that is not meant, ",
+                          proposed ? range_words(lo, hi).text : "compare again with another range");
+}
+
 void caucus_comparison_advise(caucus_comparison *c) {
-    const caucus_candidate *central = best(c, CAUCUS_TRUST_COORDINATOR, false),
-                           *nobody = best(c, CAUCUS_TRUST_NOBODY, false);
+    caucus_comparison_judge(c);
+    const caucus_candidate *central = caucus_comparison_best(c, CAUCUS_TRUST_COORDINATOR, false),
+                           *nobody = caucus_comparison_best(c, CAUCUS_TRUST_NOBODY, false);
     c->taken = central != NULL ? central : nobody;
-    put_in_order(c);
+    caucus_comparison_order(c);
     c->sentences = 0;
     if (c->taken == NULL) {
         caucus_comparison_say(c, "Nothing fits these settings.");
@@ -239,8 +185,11 @@ void caucus_comparison_advise(caucus_comparison *c) {
         return;
     }
     const bool covered = caucus_candidate_covers(c, c->taken);
+    say_range(c);
+    say_ranking(c);
     say_taken(c, c->taken,
               covered                ? "Take"
+              : c->by_proof          ? "Nothing that fits is made for such losses. What fits:"
               : c->taken->quick.done ? "Nothing that fits is made for such losses. Least was lost by"
                                      : "Nothing that fits is made for such losses. Not played, but fits:");
     if (!covered)

@@ -141,22 +141,38 @@ static void put_command(FILE *out, int width, const char *before, const char *te
     fputc('\n', out);
 }
 
+bool caucus_comparison_range(const caucus_comparison *c, double *ret_lo, double *ret_hi) {
+    return c->own && c->question->range_open && c->history.outside > CAUCUS_HISTORY_OUTSIDE &&
+           caucus_history_range(&c->history, ret_lo, ret_hi);
+}
+
+caucus_settings caucus_command_settings(const caucus_comparison *c, const caucus_candidate *x) {
+    caucus_settings s = x->asked;
+    double lo, hi;
+    if (caucus_comparison_range(c, &lo, &hi)) {
+        s.lo = lo;
+        s.hi = hi;
+    }
+    return s;
+}
+
 static void print_simulate(FILE *out, const caucus_comparison *c) {
-    const caucus_settings *s = &c->taken->asked;
-    const bool endless = s->rounds == CAUCUS_ROUNDS_ENDLESS;
-    caucus_settings shaped = *s;
+    caucus_settings shaped = caucus_command_settings(c, c->taken);
+    const bool endless = shaped.rounds == CAUCUS_ROUNDS_ENDLESS;
     shaped.clients = c->own_clients;
-    shaped.rounds = c->own_rounds < s->rounds ? c->own_rounds : s->rounds;
+    if (!endless)
+        shaped.rounds = c->own_rounds < shaped.rounds ? c->own_rounds : shaped.rounds;
     fputs("caucus simulate --losses ", out);
     caucus_shell_word(out, c->question->losses);
-    caucus_command_options(out, endless ? s : &shaped);
+    caucus_command_options(out, &shaped);
     if (endless)
         fprintf(out, " --play %" PRIu64, c->own_rounds);
     fputs(" --trials 20", out);
 }
 
 static void print_plan(FILE *out, const caucus_comparison *c) {
-    caucus_command_plan(out, &c->taken->asked);
+    const caucus_settings s = caucus_command_settings(c, c->taken);
+    caucus_command_plan(out, &s);
 }
 
 /* Certificates to try it with, up to as many as certify makes. */
@@ -164,19 +180,6 @@ static void print_certify(FILE *out, const caucus_comparison *c) {
     fprintf(out, "caucus certify certs --clients %u",
             c->taken->asked.clients < CAUCUS_CERTIFY_MAX_CLIENTS ? c->taken->asked.clients
                                                                  : CAUCUS_CERTIFY_MAX_CLIENTS);
-}
-
-/* The first client, on the coordinator's machine: with its losses of the file, if they last for the run; else they come
- * by lines. */
-static void print_join(FILE *out, const caucus_comparison *c) {
-    fputs("caucus join --plan plan.yaml --connect 127.0.0.1:7400 --state client-1.state --cert certs/client-1.pem "
-          "--key certs/client-1.key --ca certs/ca.pem",
-          out);
-    const uint64_t rounds = c->taken->asked.rounds;
-    if (c->own && c->question->losses != NULL && (rounds == CAUCUS_ROUNDS_ENDLESS || rounds <= c->own_rounds)) {
-        fputs(" --losses ", out);
-        caucus_shell_word(out, c->question->losses);
-    }
 }
 
 /* A command that is printed by `print`, which may fail for want of memory alone: then the lines are missing. */
@@ -202,5 +205,9 @@ void caucus_command_next(FILE *out, const caucus_comparison *c, const char *befo
     put_command(out, width, before,
                 "caucus serve --plan plan.yaml --state state --listen 0.0.0.0:7400 --cert certs/coordinator.pem --key "
                 "certs/coordinator.key --client-ca certs/ca.pem");
-    put_printed(out, width, before, print_join, c);
+    /* The first client, on the coordinator's machine. Its losses come by lines, new ones: those of a file that was
+     * compared on have been read without privacy, and a run on them would protect nothing. */
+    put_command(out, width, before,
+                "caucus join --plan plan.yaml --connect 127.0.0.1:7400 --state client-1.state --cert "
+                "certs/client-1.pem --key certs/client-1.key --ca certs/ca.pem");
 }

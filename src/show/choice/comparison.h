@@ -11,7 +11,7 @@
 
 /* Losses of a device in a slot, on average, where devices at their own pace are played. */
 enum { CAUCUS_SLOT_LOSSES = 64 };
-enum { CAUCUS_CANDIDATES = 10 * CAUCUS_FAMILY_COUNT, CAUCUS_ADVICE = 8, CAUCUS_ADVICE_BYTES = 320 };
+enum { CAUCUS_CANDIDATES = 10 * CAUCUS_FAMILY_COUNT, CAUCUS_ADVICE = 10, CAUCUS_ADVICE_BYTES = 320 };
 
 typedef struct caucus_candidate {
     caucus_settings asked; /* what to type; everything that this algorithm would ignore is left out */
@@ -36,9 +36,10 @@ typedef struct caucus_comparison {
     uint32_t own_clients; /* clients and rounds of them that can be used */
     uint64_t own_rounds;
     caucus_scale scale;
+    bool by_proof; /* what is proved decides the order, since what was simulated is too far from the run asked about */
     char advice[CAUCUS_ADVICE][CAUCUS_ADVICE_BYTES];
     size_t sentences;
-    size_t order[CAUCUS_CANDIDATES]; /* those that are shown, the best in the simulation first (advice.c) */
+    size_t order[CAUCUS_CANDIDATES]; /* those that are shown, the best first (ranking.c) */
     size_t shown;
     const caucus_candidate *taken;
 } caucus_comparison;
@@ -78,6 +79,20 @@ bool caucus_candidate_useful(const caucus_comparison *comparison, const caucus_c
  *  was bad. */
 bool caucus_candidate_above(const caucus_comparison *comparison, const caucus_candidate *candidate);
 
+/** What is proved, per round: bounds of runs without an end are about stretches of several lengths. INFINITY: nothing
+ *  is, for such losses. */
+double caucus_candidate_proof(const caucus_comparison *comparison, const caucus_candidate *candidate);
+/** Whether one simulated client stands for many. */
+bool caucus_comparison_stands_in(const caucus_comparison *comparison);
+/** Decide by what is ranked, and fill `by_proof` (ranking.c). */
+void caucus_comparison_judge(caucus_comparison *comparison);
+/** The best candidate under a trust, those alone or those that federate; NULL: none fits. */
+const caucus_candidate *caucus_comparison_best(const caucus_comparison *comparison, caucus_trust trust, bool alone);
+/** Fill `order` and `shown`, after `taken`. */
+void caucus_comparison_order(caucus_comparison *comparison);
+/** Whether it has a row: of those alone only the one made for such losses; of somebody's own losses each. */
+bool caucus_candidate_is_shown(const caucus_comparison *comparison, const caucus_candidate *candidate);
+
 /** Order the candidates, take one and say why (advice.c). */
 void caucus_comparison_advise(caucus_comparison *comparison);
 /** One more sentence of advice; beyond CAUCUS_ADVICE there are none. */
@@ -89,6 +104,13 @@ bool caucus_comparison_fits(const caucus_comparison *comparison);
  *  In:      covered  name those alone that are made for the losses of the situation.
  *  Returns: whether there is any. */
 bool caucus_comparison_would_fit(caucus_comparison *comparison, bool covered);
+
+/** The range that commands to type next should have: where more than CAUCUS_HISTORY_OUTSIDE of somebody's own losses are
+ *  outside one that nobody has stated, one that holds them. Returns: whether there is such a one. */
+bool caucus_comparison_range(const caucus_comparison *comparison, double *ret_lo, double *ret_hi);
+
+/** What is typed to have a candidate: as asked, with that range where there is one. */
+caucus_settings caucus_command_settings(const caucus_comparison *comparison, const caucus_candidate *candidate);
 
 /** The settings of a candidate as options of a command: " --algorithm stoch --clients 500 …" (command.c). */
 void caucus_command_options(FILE *out, const caucus_settings *settings);

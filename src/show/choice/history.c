@@ -233,11 +233,18 @@ static void percent(char ret[32], double share) {
         (void)snprintf(ret, 32, "%.*f %%", share < 0.01 ? 2 : share < 0.1 ? 1 : 0, 100 * fmin(share, 1));
 }
 
+bool caucus_history_range(const caucus_history *h, double *ret_lo, double *ret_hi) {
+    *ret_lo = h->least < 0 ? -round_up(-h->least) : 0;
+    *ret_hi = h->most > 0 ? round_up(h->most) : 0;
+    return h->outside > 0 && *ret_lo < *ret_hi && (*ret_lo < h->lo || *ret_hi > h->hi);
+}
+
 static bool say_range(const caucus_history *h, char ret[CAUCUS_HISTORY_BYTES]) {
-    const double lo = h->least < 0 ? -round_up(-h->least) : 0, hi = h->most > 0 ? round_up(h->most) : 0;
+    double lo, hi;
+    const bool wider = caucus_history_range(h, &lo, &hi);
     char share[32];
     percent(share, h->outside);
-    if (h->outside > 0 && lo < hi && (lo < h->lo || hi > h->hi))
+    if (wider)
         (void)snprintf(
             ret, CAUCUS_HISTORY_BYTES,
             "range: %s of the losses are outside %g,%g: did you mean the range %g,%g? (it must be public, and "

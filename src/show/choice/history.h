@@ -56,6 +56,13 @@ static inline bool caucus_history_realizable(const caucus_history *history) {
 /** Whether they refute what the bound of plans with these settings assumes. */
 bool caucus_history_refutes(const caucus_history *history, const caucus_settings *settings);
 
+/** A range that people would state and that holds the losses, where the stated one does not. Returns: whether it is
+ *  another than that; *ret_lo and *ret_hi are written in any case. */
+bool caucus_history_range(const caucus_history *history, double *ret_lo, double *ret_hi);
+
+/* Losses outside the range, as a share, from which on a comparison is about other losses than one's own. */
+#define CAUCUS_HISTORY_OUTSIDE 0.01
+
 /* Sentences for people, one per premise. */
 #define CAUCUS_HISTORY_SENTENCES 4
 #define CAUCUS_HISTORY_BYTES 400

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { TRIALS_MOST = 20, TRIALS_LEAST = 3, ROUNDS_LEAST = 256 };
+enum { TRIALS_MOST = 20, TRIALS_LEAST = 3, ROUNDS_LEAST = 256, ALONE_PART = 16 };
 /* The largest epsilon of settings (plan/settings.c). */
 #define EPSILON_MOST 1000.0
 /* What the clients of a trial may take. */
@@ -20,6 +20,18 @@ static uint64_t power_of_two_below(double value) {
     return power;
 }
 
+/* One client is left, and is still too much: fewer rounds than any algorithm shows its worth in, then fewer trials. */
+static double cut_alone(caucus_scale *scale, double each, uint64_t least, double losses) {
+    const double rounds = losses / (each * TRIALS_LEAST);
+    const uint64_t floor_rounds = least / ALONE_PART > 2 ? least / ALONE_PART : 2;
+    if (rounds >= (double)scale->rounds)
+        return TRIALS_LEAST;
+    const uint64_t shorter = power_of_two_below(rounds), kept = shorter > floor_rounds ? shorter : floor_rounds;
+    scale->shorter = scale->shorter || kept < scale->rounds;
+    scale->rounds = kept < scale->rounds ? kept : scale->rounds;
+    return fmin(TRIALS_LEAST, fmax(1, losses / (each * (double)scale->rounds)));
+}
+
 void caucus_scale_cut(caucus_scale *scale, double each, uint64_t least, double losses) {
     double trials = losses / (each * scale->clients * (double)scale->rounds);
     if (trials < TRIALS_LEAST) {
@@ -28,19 +40,28 @@ void caucus_scale_cut(caucus_scale *scale, double each, uint64_t least, double l
         scale->shorter = scale->shorter || rounds < scale->rounds;
         scale->rounds = rounds < scale->rounds ? rounds : scale->rounds;
         const double clients = losses / (each * TRIALS_LEAST * (double)scale->rounds);
-        scale->fewer = scale->fewer || clients < scale->clients;
+        scale->fewer = scale->fewer || (clients < scale->clients && scale->clients > 1);
         if (clients < scale->clients)
             scale->clients = clients < 1 ? 1 : (uint32_t)clients;
-        trials = TRIALS_LEAST;
+        trials = clients < 1 ? cut_alone(scale, each, least, losses) : TRIALS_LEAST;
     }
     scale->trials = trials < TRIALS_MOST ? (uint32_t)trials : TRIALS_MOST;
+}
+
+/* The epsilon with the fleet's noise, whether or not settings accept it. */
+static double epsilon_of_noise(const caucus_scale *scale, const caucus_settings *s) {
+    const double ratio = (double)s->clients / scale->clients;
+    return s->epsilon * (s->trust == CAUCUS_TRUST_COORDINATOR ? ratio : sqrt(ratio));
+}
+
+bool caucus_scale_capped(const caucus_scale *scale, const caucus_settings *s) {
+    return scale->clients < s->clients && isfinite(s->epsilon) && epsilon_of_noise(scale, s) > EPSILON_MOST;
 }
 
 double caucus_scale_epsilon(const caucus_scale *scale, const caucus_settings *s) {
     if (scale->clients >= s->clients || isinf(s->epsilon))
         return s->epsilon;
-    const double ratio = (double)s->clients / scale->clients;
-    return fmin(EPSILON_MOST, s->epsilon * (s->trust == CAUCUS_TRUST_COORDINATOR ? ratio : sqrt(ratio)));
+    return fmin(EPSILON_MOST, epsilon_of_noise(scale, s));
 }
 
 caucus_settings caucus_scale_settings(const caucus_scale *scale, const caucus_plan *plan, bool own) {
@@ -74,6 +95,8 @@ void caucus_quick_note(caucus_quick *quick, const caucus_run *run, const caucus_
     quick->epsilon = result->plan->settings.epsilon;
     quick->adversary = run->adversary.kind;
     quick->regret = run->adversary.segments > 1 ? caucus_run_regret_segments(result) : caucus_run_regret(result);
+    if (result->plan->settings.pace == CAUCUS_PACE_OWN)
+        range *= 1000 * clients / caucus_run_mean_u64(result, offsetof(caucus_trial_result, losses));
     quick->regret.mean *= range;
     quick->regret.std *= range;
     quick->regret.min *= range;

@@ -26,7 +26,8 @@ typedef struct caucus_quick {
     uint32_t trials; /* that were played */
     double epsilon;  /* with which they were (caucus_scale_epsilon()) */
     caucus_adversary_kind adversary;
-    caucus_summary regret; /* per client, loss units; where losses drift, against the best expert between changes */
+    caucus_summary regret; /* per client, loss units; where losses drift, against the best expert between changes; at
+                              the devices' own pace per 1,000 losses, as its bound is */
     double switches;
     double scalars, bytes; /* upwards per client */
 } caucus_quick;
@@ -35,7 +36,8 @@ typedef struct caucus_quick {
 #define CAUCUS_QUICK_LOSSES 4e8
 
 /** Cut a run down until three trials of it cost at most `losses`: rounds first, to a power of two and no fewer than
- *  `least`, then clients. Trials are then as many as fit, at most 20.
+ *  `least`, then clients. Trials are then as many as fit, at most 20. Where a single client is still too much (a million
+ *  experts), it plays fewer rounds than that, no fewer than a sixteenth of them, and in the end fewer trials.
  *  In:      each  what a round of one client costs. */
 void caucus_scale_cut(caucus_scale *scale, double each, uint64_t least, double losses);
 
@@ -47,6 +49,8 @@ void caucus_scale_cut(caucus_scale *scale, double each, uint64_t least, double l
  *  epsilon^2 (a large epsilon has more noise than that); for votes as long as a vote says little (it cannot say more
  *  than all). At most what settings accept. What fewer clients learn from fewer losses is not scaled: an estimate. */
 double caucus_scale_epsilon(const caucus_scale *scale, const caucus_settings *settings);
+/** Whether settings do not accept so large an epsilon: then there is more noise than the fleet has. */
+bool caucus_scale_capped(const caucus_scale *scale, const caucus_settings *settings);
 
 /** Settings of the size that is played: what was chosen for the size asked about stays, as far as it fits; epsilon is
  *  caucus_scale_epsilon().

@@ -23,7 +23,8 @@ typedef struct caucus_question {
     const char *losses;
     const caucus_loss_array *array;
     bool clients_open, experts_open, rounds_open; /* with own losses: as many as they have */
-    int width; /* columns of the screen that the answer is shown on; 0: as wide as it is */
+    bool range_open; /* nobody has stated one: commands to type next may have another (caucus_comparison_range()) */
+    int width;       /* columns of the screen that the answer is shown on; 0: as wide as it is */
 } caucus_question;
 
 /** Compare and print.

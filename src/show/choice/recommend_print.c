@@ -51,13 +51,18 @@ static void print_noise(FILE *out, const caucus_comparison *c) {
             some[c->candidate[i].asked.trust != CAUCUS_TRUST_COORDINATOR] = &c->candidate[i];
     if (!c->scale.fewer || !isfinite(c->settings.epsilon) || (some[0] == NULL && some[1] == NULL))
         return;
-    fputs("    Fewer clients with the noise of your fleet: simulated with epsilon ", out);
+    bool capped = false;
+    for (int i = 0; i < 2; i++)
+        capped = capped || (some[i] != NULL && caucus_scale_capped(&c->scale, &some[i]->plan->settings));
+    fprintf(out, "    Fewer clients with %s: simulated with epsilon ",
+            capped ? "more noise than your fleet has" : "the noise of your fleet");
     if (some[0] != NULL)
         fputs(caucus_words_number(some[0]->quick.epsilon).text, out);
     if (some[1] != NULL)
         fprintf(out, "%s%s with trust nobody", some[0] != NULL ? ", and " : "",
                 caucus_words_number(some[1]->quick.epsilon).text);
-    fputs(". What fewer clients learn is not scaled: the figures are estimates.\n", out);
+    fprintf(out, "%s. What fewer clients learn is not scaled: the figures are estimates.\n",
+            capped ? " (1,000 is the most that is accepted)" : "");
 }
 
 /* What was played, where it is less than what was asked about. */
@@ -174,9 +179,11 @@ static void print_table(FILE *out, const caucus_comparison *c, int width) {
     if (narrow)
         fputs("    device: epsilon of a whole device.\n", out);
     if (above)
-        fprintf(out, "    *: more than is proved for your run%s.\n",
-                caucus_scale_is_smaller(&c->scale) ? ", of which a part was played: do not count on this figure" : "");
-    if (c->settings.rounds == CAUCUS_ROUNDS_ENDLESS && c->settings.pace != CAUCUS_PACE_OWN && c->scale.trials > 0)
+        fprintf(out, "    *: more than is proved for your run%s: ranked by what is proved.\n",
+                caucus_scale_is_smaller(&c->scale) ? ", of which a part was played (do not count on this figure)" : "");
+    if (c->settings.pace == CAUCUS_PACE_OWN && c->scale.trials > 0)
+        fputs("    Regret, simulated and proven, is per 1,000 losses of a device.\n", out);
+    else if (c->settings.rounds == CAUCUS_ROUNDS_ENDLESS && c->scale.trials > 0)
         fputs("    proven at most X in N: in N rounds, since there is no end.\n", out);
 }
 
@@ -205,8 +212,11 @@ static void print_situation(FILE *out, const caucus_comparison *c, int width) {
         caucus_wrap_put(out, width > 0 ? width : PAGE_WIDTH, "      ", part);
     }
     caucus_wrap_put(out, width > 0 ? width : PAGE_WIDTH, "      ",
-                    "(certify is for trying things. On each device: its own number for that of client-1, the "
-                    "coordinator's address for 127.0.0.1, and its losses as lines.)");
+                    c->own ? "(certify is for trying things. On each device: its own number for that of client-1, the "
+                             "coordinator's address for 127.0.0.1, and its losses to come as lines: those compared on "
+                             "have been read without privacy, and a run on them would protect nothing.)"
+                           : "(certify is for trying things. On each device: its own number for that of client-1, the "
+                             "coordinator's address for 127.0.0.1, and its losses as lines.)");
 }
 
 static void json_command(caucus_json *j, const char *key, const caucus_settings *settings) {
@@ -249,7 +259,8 @@ static void json_candidate(caucus_json *j, const caucus_comparison *c, const cau
     (void)snprintf(why, sizeof why, "%s %s", x->why.field, x->why.text);
     caucus_json_text(j, "refused", x->plan == NULL ? why : NULL);
     caucus_json_text(j, "plan", x->plan != NULL ? caucus_plan_hash_text(x->plan) : NULL);
-    json_command(j, "command", &x->asked);
+    const caucus_settings typed = caucus_command_settings(c, x);
+    json_command(j, "command", &typed);
     caucus_json_truth(j, "take", x == c->taken);
     caucus_json_close(j);
 }
@@ -264,6 +275,7 @@ static void json_situation(caucus_json *j, const caucus_comparison *c) {
     caucus_json_whole(j, "clients", c->scale.clients);
     caucus_json_whole(j, "rounds", c->scale.rounds);
     caucus_json_truth(j, "smaller", caucus_scale_is_smaller(&c->scale));
+    caucus_json_text(j, "ranked_by", c->by_proof ? "proved" : "simulated");
     caucus_json_close(j);
     caucus_json_list(j, "candidates");
     for (size_t i = 0; i < c->shown; i++)
