@@ -180,7 +180,7 @@ static void print_regret(FILE *out, const caucus_plan_report *r) {
     const caucus_quick *q = &r->quick;
     const bool bounded = plan->bound_kind != CAUCUS_BOUND_NONE && !caucus_plan_is_vacuous(plan);
     const char *above = bounded && q->done && q->regret.mean > plan->bound ? ", above what is proved" : "";
-    char noise[96] = "";
+    char noise[128] = "";
     if (q->done && q->scale.fewer && isfinite(q->epsilon))
         (void)snprintf(noise, sizeof noise, "; epsilon %.40s, %s: an estimate", caucus_words_number(q->epsilon).text,
                        caucus_scale_capped(&q->scale, &plan->settings) ? "for more noise than all clients have"
