@@ -94,8 +94,14 @@ void caucus_quick_note(caucus_quick *quick, const caucus_run *run, const caucus_
     quick->trials = result->done;
     quick->epsilon = result->plan->settings.epsilon;
     quick->adversary = run->adversary.kind;
+    const caucus_settings *s = &result->plan->settings;
+    const bool own_pace = s->pace == CAUCUS_PACE_OWN;
     quick->regret = run->adversary.segments > 1 ? caucus_run_regret_segments(result) : caucus_run_regret(result);
-    if (result->plan->settings.pace == CAUCUS_PACE_OWN)
+    if (own_pace && s->unit != CAUCUS_UNIT_EVENT) /* what the bound of means is against (slot_regret.h) */
+        quick->regret = caucus_run_regret_devices(result);
+    else if (own_pace)
+        quick->regret = caucus_run_regret_segments(result);
+    if (own_pace)
         range *= 1000 * clients / caucus_run_mean_u64(result, offsetof(caucus_trial_result, losses));
     quick->regret.mean *= range;
     quick->regret.std *= range;

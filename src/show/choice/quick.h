@@ -27,7 +27,8 @@ typedef struct caucus_quick {
     double epsilon;  /* with which they were (caucus_scale_epsilon()) */
     caucus_adversary_kind adversary;
     caucus_summary regret; /* per client, loss units; where losses drift, against the best expert between changes; at
-                              the devices' own pace per 1,000 losses, as its bound is */
+                              the devices' own pace per 1,000 losses and against what its bound is against: the best
+                              of each segment on average over devices (means), or on all losses (event) */
     double switches;
     double scalars, bytes; /* upwards per client */
 } caucus_quick;

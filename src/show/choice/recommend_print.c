@@ -182,7 +182,9 @@ static void print_table(FILE *out, const caucus_comparison *c, int width) {
         fprintf(out, "    *: more than is proved for your run%s: ranked by what is proved.\n",
                 caucus_scale_is_smaller(&c->scale) ? ", of which a part was played (do not count on this figure)" : "");
     if (c->settings.pace == CAUCUS_PACE_OWN && c->scale.trials > 0)
-        fputs("    Regret, simulated and proven, is per 1,000 losses of a device.\n", out);
+        fprintf(out, "    Regret, simulated and proven, is per 1,000 losses of a device, against the best expert %s.\n",
+                c->settings.unit == CAUCUS_UNIT_EVENT ? "on all losses (wider units: on average over devices)"
+                                                      : "on average over devices");
     else if (c->settings.rounds == CAUCUS_ROUNDS_ENDLESS && c->scale.trials > 0)
         fputs("    proven at most X in N: in N rounds, since there is no end.\n", out);
 }
