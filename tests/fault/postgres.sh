@@ -31,6 +31,11 @@ wrong 1 "in use by another coordinator" "$CAUCUS" serve --plan "$plan" --state "
 says "$work/check" "a coordinator is at work" || bad "store check: $(cat "$work/check")"
 "$CAUCUS" privacy "$record" --format json >"$work/spent" || bad "privacy of a database"
 says "$work/spent" '"runs"' || bad "privacy: $(cat "$work/spent")"
+# The same by the name of a service, which says where and as whom.
+printf '[fleet]\nhost=%s\ndbname=caucus\nuser=caucus\noptions=-csearch_path=plain\n' "$cluster" >"$work/service.conf"
+PGSERVICEFILE=$work/service.conf "$CAUCUS" privacy service=fleet --format json >"$work/by_service" || bad "service="
+cmp -s <(grep -v '"ledger"' "$work/spent") <(grep -v '"ledger"' "$work/by_service") ||
+    bad "privacy service=: $(cat "$work/by_service")"
 let_play plain 1 24
 play_all plain
 [ "$(field commits "$work/plain.out")" = "$(field commits "$work/reference.out")" ] || bad "plain: other commits"
@@ -115,7 +120,10 @@ says "$work/stop" "ended before" || bad "stop again says: $(cat "$work/stop")"
 
 # What is refused: passwords on the command line, databases without tables, tables that are there already, no server,
 # key files that others can read, and a server that does not sync.
-wrong 2 "a password does not belong" "$CAUCUS" store check --state "postgresql://caucus:secret@/caucus?host=$cluster"
+for secret in "postgresql://caucus:secret@/caucus?host=$cluster" "service=fleet password=secret" \
+    "postgresql://caucus@/caucus?host=$cluster&sslpassword=secret"; do
+    wrong 2 "a password does not belong" "$CAUCUS" store check --state "$secret"
+done
 empty="postgresql://caucus@/postgres?host=$cluster"
 wrong 2 "caucus store init" "$CAUCUS" store check --state "$empty"
 wrong 2 "there already" "$CAUCUS" store init --state "$record"

@@ -60,7 +60,7 @@ char *caucus_pg_label(const char *where, caucus_error *ret_error) {
         PQfreemem(why);
         return NULL;
     }
-    if (word_of(all, "password") != NULL) {
+    if (word_of(all, "password") != NULL || word_of(all, "sslpassword") != NULL) {
         (void)caucus_fail(ret_error, CAUCUS_E_PATH, "state",
                           "a password does not belong on a command line, where others can read it");
         (void)caucus_fail_hint(ret_error, CAUCUS_E_PATH, "~/.pgpass, or service=NAME with a pg_service.conf, holds it");
