@@ -81,7 +81,7 @@ static void answer(post *p, uint32_t client) {
     caucus_coordinator_shown(p->hall.server->machine, client, &cost_next, &sums_next);
     loop->report[0] = (caucus_report){.client = client,
                                       .kind = now.ask,
-                                      .first = sums_next, /* what it owes, too */
+                                      .first = sums_next, /* what it has not reported, too */
                                       .block = now.block,
                                       .epoch_or_leaf = now.epoch,
                                       .count = 4,

@@ -300,7 +300,7 @@ static void turn(caucus_hub *r) {
 
 static void *run(void *user) {
     caucus_hub *r = user;
-    while (!atomic_load(&r->ending))
+    while (!atomic_load(&r->thread.ending))
         turn(r);
     for (uint32_t i = 0; i < r->peers; i++) {
         caucus_hub_peer *p = &r->peer[i];
@@ -316,19 +316,12 @@ static void *run(void *user) {
 }
 
 caucus_status caucus_hub_run(caucus_hub *r, caucus_error *ret_error) {
-    const int failed = pthread_create(&r->thread, NULL, run, r);
-    r->running = failed == 0;
-    return failed == 0 ? CAUCUS_OK
-                       : caucus_fail_os(ret_error, CAUCUS_E_MEMORY, failed, "nats", "cannot start a thread");
+    return caucus_line_thread_start(&r->thread, run, r, ret_error);
 }
 
 void caucus_hub_end(caucus_hub *r) {
-    if (!r || !r->running)
-        return;
-    atomic_store(&r->ending, true);
-    caucus_line_wake(r->line);
-    pthread_join(r->thread, NULL);
-    r->running = false;
+    if (r)
+        caucus_line_thread_end(&r->thread, r->line);
 }
 
 void caucus_hub_wake(caucus_hub *r) {

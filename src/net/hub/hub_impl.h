@@ -11,6 +11,7 @@
 
 #include "net/hub/hub.h"
 #include "net/loop.h"
+#include "relay/line_thread.h"
 #include "relay/saying.h"
 
 /* A relay. But for what is said below it belongs to the thread. */
@@ -55,9 +56,7 @@ struct caucus_hub {
     uint32_t peers;
     caucus_saying say;
     uint64_t sessions; /* given out to relays by this process */
-    pthread_t thread;
-    bool running;
-    _Atomic bool ending;
+    caucus_line_thread thread;
     pthread_mutex_t notice_lock;
     caucus_hub_notice *notice, **notice_last;
     _Atomic uint64_t reports, cut_off;

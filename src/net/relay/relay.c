@@ -172,7 +172,7 @@ static void drain(caucus_relay *r, uint64_t now) {
         return;
     if (r->drain_ns == 0)
         r->drain_ns = now + DRAIN_NS;
-    if (now >= r->drain_ns || !caucus_relay_owes(r))
+    if (now >= r->drain_ns || !caucus_relay_has_unsaved(r))
         caucus_relay_stop(r, CAUCUS_RELAY_STOPPED);
 }
 
@@ -200,7 +200,7 @@ static void turn(caucus_relay *r, uint64_t until) {
 static void *run(void *user) {
     caucus_relay *r = user;
     uint64_t until = 0;
-    while (!atomic_load(&r->ending)) {
+    while (!atomic_load(&r->thread.ending)) {
         turn(r, until ? until : UINT64_MAX);
         until = atomic_load(&r->server->stopping) ? 0 : caucus_relay_send(r);
     }
@@ -211,20 +211,12 @@ static void *run(void *user) {
 }
 
 caucus_status caucus_relay_run(caucus_relay *r, caucus_error *ret_error) {
-    atomic_store(&r->ending, false);
-    const int failed = pthread_create(&r->thread, NULL, run, r);
-    r->running = failed == 0;
-    return failed == 0 ? CAUCUS_OK
-                       : caucus_fail_os(ret_error, CAUCUS_E_MEMORY, failed, "nats", "cannot start a thread");
+    return caucus_line_thread_start(&r->thread, run, r, ret_error);
 }
 
 void caucus_relay_end_run(caucus_relay *r) {
-    if (!r || !r->running)
-        return;
-    atomic_store(&r->ending, true);
-    caucus_line_wake(r->line);
-    pthread_join(r->thread, NULL);
-    r->running = false;
+    if (r)
+        caucus_line_thread_end(&r->thread, r->line);
 }
 
 void caucus_relay_wake(caucus_relay *r) {

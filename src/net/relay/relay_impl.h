@@ -16,6 +16,7 @@
 #include "net/loop.h"
 #include "net/relay/kept.h"
 #include "net/relay/relay.h"
+#include "relay/line_thread.h"
 #include "relay/saying.h"
 #include "store/coordinator/chain.h"
 
@@ -113,9 +114,7 @@ struct caucus_relay {
     } flight;
     caucus_relay_end end;
 
-    pthread_t thread;
-    bool running;
-    _Atomic bool ending;
+    caucus_line_thread thread;
     _Atomic uint64_t tickets;
     _Atomic uint64_t first_ns; /* when the first answer came that is not sent yet; 0: there is none */
     _Atomic uint16_t *pending; /* [m]: its reports that are kept */
@@ -154,7 +153,7 @@ void caucus_relay_counted(caucus_server *server);
 uint64_t caucus_relay_send(caucus_relay *relay);
 void caucus_relay_forget_flight(caucus_relay *relay);
 /** Is there anything that is not durable yet? */
-bool caucus_relay_owes(caucus_relay *relay);
+bool caucus_relay_has_unsaved(caucus_relay *relay);
 
 /** Send what loops ask for, and tell them what came. */
 void caucus_relay_say_places(caucus_relay *relay);

@@ -95,12 +95,12 @@ uint64_t caucus_relay_send(caucus_relay *r) {
     return atomic_load(&r->first_ns) ? now : 0;
 }
 
-bool caucus_relay_owes(caucus_relay *r) {
-    bool owes = r->flight.bytes != NULL;
-    for (uint32_t i = 0; !owes && i < r->server->loops; i++) {
+bool caucus_relay_has_unsaved(caucus_relay *r) {
+    bool unsaved = r->flight.bytes != NULL;
+    for (uint32_t i = 0; !unsaved && i < r->server->loops; i++) {
         pthread_mutex_lock(&r->server->loop[i]->lock);
-        owes = r->server->loop[i]->relayed->kept.first != NULL;
+        unsaved = r->server->loop[i]->relayed->kept.first != NULL;
         pthread_mutex_unlock(&r->server->loop[i]->lock);
     }
-    return owes;
+    return unsaved;
 }
