@@ -141,18 +141,21 @@ deb: ## Debian packages, which lintian has nothing to say about: out/deb
 deb-test: deb ## install, use, upgrade and remove them in a system made by debootstrap; needs root (minutes)
 	tests/packages/deb out/deb
 
-container: deb ## images of caucus-client (from scratch) and caucus, tried: out/container; needs root (minutes)
+container: deb ## images of caucus-client (from scratch) and caucus (serve, relay), tried: out/container; needs root
 	tools/install-deps --container
 	tools/container out/deb out/container
 
-cross-test: all ## build for aarch64, too, and compare under qemu-user: digest, tests, runs over TLS (minutes)
-	tools/install-deps --cross
+cross-test: ## build for aarch64 and compare under qemu-user: digest, tests, simulations, runs over TLS (minutes)
+	tools/install-deps --test --cross
+	cmake --preset release
+	cmake --build build -j $(JOBS) --target caucus
 	cmake --preset aarch64
-	cmake --build build-aarch64 -j $(JOBS)
+	cmake --build build-aarch64 -j $(JOBS) --target caucus caucus-client
 	JOBS=$(JOBS) tests/cross/run build build-aarch64
 
 install: all ## install to PREFIX=/usr/local (DESTDIR for packages)
 	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
+	@[ -n "$(DESTDIR)" ] || echo "programs with libcaucus*.so need ldconfig now, as root (docs/OPERATIONS.md, Installing)"
 
 clean: ## remove everything that was built
 	rm -rf build build-dev build-asan build-tsan build-fuzz build-coverage build-lint-gcc build-lint-clang build-python \
