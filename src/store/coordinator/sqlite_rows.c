@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite_rows.c: what a store in SQLite holds, read back. Whether it belongs together is store.c's to judge. */
+#include "store/coordinator/announcement_row.h"
 #include "store/coordinator/sqlite.h"
-
-#include "num/little_endian.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -138,32 +137,13 @@ caucus_status caucus_sqlite_load(caucus_store_place *place, uint32_t chunks, cau
     return status;
 }
 
-/* Columns 0 .. 5 are numbers, serial, epoch and block of 63 bits and the others of 32, column 6 the list; false if they
- * cannot be ours. */
+/* Columns 0 .. 5 are numbers, column 6 the list; false if they cannot be ours. */
 static bool take_announcement(sqlite3_stmt *row, uint64_t serial, caucus_announcement *ret) {
-    static const bool wide[6] = {true, false, true, false, true, false};
-    uint64_t field[6];
-    for (int i = 0; i < 6; i++) {
-        int64_t value = sqlite3_column_int64(row, i);
-        if (value < 0 || (!wide[i] && value > (int64_t)UINT32_MAX))
-            return false;
-        field[i] = (uint64_t)value;
-    }
+    int64_t value[6];
+    for (int i = 0; i < 6; i++)
+        value[i] = sqlite3_column_int64(row, i);
     const uint8_t *list = sqlite3_column_blob(row, 6);
-    int size = sqlite3_column_bytes(row, 6);
-    if (field[0] != serial || field[3] > CAUCUS_ASK_SHORTLIST || size < 0 || size % 4 != 0 ||
-        size > 4 * (int)CAUCUS_SHORTLIST || (size > 0 && list == NULL))
-        return false;
-    *ret = (caucus_announcement){.serial = field[0],
-                                 .expert = (uint32_t)field[1],
-                                 .epoch = field[2],
-                                 .ask = (caucus_ask)field[3],
-                                 .block = field[4],
-                                 .leaf = (uint32_t)field[5],
-                                 .listed = (uint32_t)size / 4};
-    for (uint32_t i = 0; i < ret->listed; i++)
-        ret->list[i] = caucus_le_get32(list + 4 * (size_t)i);
-    return true;
+    return caucus_announcement_from_row(value, list, sqlite3_column_bytes(row, 6), ret) && ret->serial == serial;
 }
 
 caucus_status caucus_sqlite_announcements(caucus_store_place *place,

@@ -4,6 +4,7 @@
  * Opening reads the run's row, its announcements and its state one after the other, while another coordinator may still
  * be committing. So look() begins a transaction that sees one moment, and whatever is read until the next change is of
  * that moment; the change then is made only if nothing has moved since (the fence). */
+#include "store/coordinator/announcement_row.h"
 #include "store/postgres/postgres.h"
 
 #include <inttypes.h>
@@ -13,7 +14,6 @@
 #include <string.h>
 
 #include "num/fail.h"
-#include "num/little_endian.h"
 #include "plan/ledger.h"
 
 caucus_status caucus_pg_damaged(const char *label, const char *how, caucus_error *ret_error) {
@@ -158,28 +158,10 @@ caucus_status caucus_pg_load(caucus_store_place *place, uint32_t chunks, caucus_
 }
 
 bool caucus_pg_take_announcement(const PGresult *r, int row, caucus_announcement *ret) {
-    static const bool wide[6] = {true, false, true, false, true, false};
-    uint64_t field[6];
-    for (int i = 0; i < 6; i++) {
-        const int64_t value = caucus_pg_int64(r, row, i);
-        if (value < 0 || (!wide[i] && value > (int64_t)UINT32_MAX))
-            return false;
-        field[i] = (uint64_t)value;
-    }
-    const uint8_t *list = (const uint8_t *)PQgetvalue(r, row, 6);
-    const int size = PQgetlength(r, row, 6);
-    if (field[3] > CAUCUS_ASK_SHORTLIST || size % 4 != 0 || size > 4 * (int)CAUCUS_SHORTLIST)
-        return false;
-    *ret = (caucus_announcement){.serial = field[0],
-                                 .expert = (uint32_t)field[1],
-                                 .epoch = field[2],
-                                 .ask = (caucus_ask)field[3],
-                                 .block = field[4],
-                                 .leaf = (uint32_t)field[5],
-                                 .listed = (uint32_t)size / 4};
-    for (uint32_t i = 0; i < ret->listed; i++)
-        ret->list[i] = caucus_le_get32(list + 4 * (size_t)i);
-    return true;
+    int64_t value[6];
+    for (int i = 0; i < 6; i++)
+        value[i] = caucus_pg_int64(r, row, i);
+    return caucus_announcement_from_row(value, (const uint8_t *)PQgetvalue(r, row, 6), PQgetlength(r, row, 6), ret);
 }
 
 caucus_status caucus_pg_announcements(caucus_store_place *place, void (*each)(void *user, const caucus_announcement *),
