@@ -176,6 +176,8 @@ static bool read_options(relaying *r, size_t *ret_level, bool *ret_log_json) {
         !caucus_given_json(&g, OPTION_FORMAT, &r->json) || !caucus_given_json(&g, OPTION_LOG_FORMAT, ret_log_json) ||
         !caucus_given_log_level(&g, OPTION_LOG_LEVEL, ret_level))
         return false;
+    if (r->json)
+        caucus_dress_data();
     r->relay_set = (caucus_relay_settings){.line = {.url = r->value[OPTION_NATS],
                                                     .ca = r->value[OPTION_NATS_CA],
                                                     .seed = r->value[OPTION_NATS_KEY],

@@ -329,6 +329,8 @@ static bool read_options(serving *s) {
     s->quiet = is_on(s, OPTION_QUIET);
     if (!caucus_given_json(&g, OPTION_FORMAT, &s->json))
         return false;
+    if (s->json)
+        caucus_dress_data();
     if (!s->value[OPTION_PLAN] || !s->value[OPTION_STATE]) {
         fprintf(stderr, "caucus serve: --%s is missing — %s\n", s->value[OPTION_PLAN] ? "state" : "plan",
                 s->value[OPTION_PLAN] ? "a directory for the decisions, new or of this run"
