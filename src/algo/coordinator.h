@@ -13,8 +13,8 @@
 
 #include <caucus/coordinator.h>
 
-#include "algo/partial.h"
 #include "algo/progress/progress.h"
+#include "algo/relayed/partial.h"
 #include "algo/schedule.h"
 #include "algo/tree.h"
 #include "num/int128.h"

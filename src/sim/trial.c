@@ -9,7 +9,7 @@
 
 #include "algo/borrowed_rows.h"
 #include "algo/look/look.h"
-#include "algo/partial.h"
+#include "algo/relayed/partial.h"
 #include "num/grid.h"
 #include "num/int128.h"
 #include "num/vector.h"

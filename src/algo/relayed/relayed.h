@@ -24,8 +24,8 @@
 typedef struct caucus_relayed {
     uint64_t serial; /* of the announcement in force when it was made */
     uint64_t first;  /* of the items of groups */
-    int64_t q;       /* svt: what the expert in force has cost; otherwise as the family counts it (algo/partial.h) */
-    uint8_t values;  /* 0 none, 1 sums, 2 votes */
+    int64_t q; /* svt: what the expert in force has cost; otherwise as the family counts it (algo/relayed/partial.h) */
+    uint8_t values; /* 0 none, 1 sums, 2 votes */
     uint32_t groups, items;
     const uint8_t *group, *item, *value;
 } caucus_relayed;

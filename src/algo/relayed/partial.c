@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* partial.c: the sums of one counting thread: made, merged into the coordinator, wiped. See partial.h. */
-#include "algo/partial.h"
+#include "algo/relayed/partial.h"
 
 #include <assert.h>
 #include <stdlib.h>
