@@ -4,8 +4,8 @@
 
     run_blocks.py [--python] SOURCE PROGRAM
 
-Every page of the tree's root and of docs is read, and its blocks are typed in order in one directory that is empty at
-first, with PROGRAM as `caucus`; each must end with 0. What a block's mark means:
+Every page of the tree's root, of docs, python and examples is read, and its blocks are typed in order in one directory
+that is empty at first, with PROGRAM as `caucus`; each must end with 0. What a block's mark means:
 
     sh                  typed into a bash of its own
     python              typed into Python after the page's Python blocks before it
@@ -24,6 +24,7 @@ directory, pkg-config finds the headers of SOURCE and the libraries beside PROGR
 With CAUCUS_INSTRUMENTED in the environment pages that compile a program are only read. Pages in PYTHON_PAGES need the
 package caucus_dp: they are typed with --python, by tools/python-test, and only read without.
 """
+import glob
 import os
 import random
 import re
@@ -39,7 +40,8 @@ try:
 except ImportError:  # tools/python-test types Python's pages in an environment without it; the others are read by ctest
     yaml = None
 
-PYTHON_PAGES = ("docs/NOTEBOOK.md", "docs/PYTHON.md", "docs/TUTORIAL_PYTHON.md")
+PAGES = ("*.md", "docs/*.md", "python/*.md", "examples/*/*.md")
+PYTHON_PAGES = ("docs/NOTEBOOK.md", "docs/PYTHON.md", "docs/TUTORIAL_PYTHON.md", "python/README.md")
 TYPED = ("README.md", "docs/CHOOSE.md", "docs/EMBED.md", "docs/FIT.md", "docs/LINES.md", "docs/OPERATIONS.md",
          "docs/SIGN.md", "docs/TUTORIAL.md")  # these have something
 NOT_RUN = 5
@@ -198,11 +200,10 @@ def type_page(name, text, program, source="."):
 
 def all_pages(source):
     """Name and text of every page."""
-    for folder in ("", "docs"):
-        for name in sorted(os.listdir(os.path.join(source, folder))):
-            if name.endswith(".md"):
-                with open(os.path.join(source, folder, name), encoding="utf-8") as file:
-                    yield os.path.join(folder, name), file.read()
+    for form in PAGES:
+        for path in sorted(glob.glob(os.path.join(source, form))):
+            with open(path, encoding="utf-8") as file:
+                yield os.path.relpath(path, source), file.read()
 
 
 def refused(page, program):
