@@ -282,7 +282,8 @@ static inline void player_step(player *p) {
         player_turn(p);
 }
 
-/* A process that plays: commands are numbers of steps, answered when they are done; the first answer: all are placed. */
+/* A process that plays: commands are numbers of steps, answered when they are done; the first answer says that all
+ * are placed. */
 static inline void player_run(void *argument, int control) {
     player p = {.set = argument};
     uint32_t steps = 0;

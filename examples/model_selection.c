@@ -3,8 +3,8 @@
  *
  * Twenty devices run six candidate models side by side and know, each round, the share of answers each one got wrong.
  * The fleet should use the best one. The coordinator is told sums of what devices saw; what everybody else learns is
- * the choice, which is differentially private. In round 400 an update of the data makes the favourite bad: Fed-SVT notices
- * that the model in force costs too much, and chooses again.
+ * the choice, which is differentially private. In round 400 an update of the data makes the favourite bad: Fed-SVT
+ * notices that the model in force costs too much, and chooses again.
  *
  * Here devices and coordinator share one process, so that the whole protocol fits on a screen. On a network the same
  * machines talk through include/caucus/link.h, or are simply `caucus join` and `caucus serve`.

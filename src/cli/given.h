@@ -19,7 +19,7 @@ typedef struct caucus_given {
     const char **value;           /* [options]: NULL: not given */
 } caucus_given;
 
-/** Keep the value of option `index`, as caucus_option_taker is called; a word that is no option is refused, and so is an
+/** Keep the value of option `index`, as caucus_option_taker is called; a word that is no option is refused, as is an
  *  option that is given twice. Returns: 0, or an exit code. */
 int caucus_given_take(const caucus_given *given, size_t index, const char *value);
 

@@ -7,9 +7,9 @@
  * C order, three dimensions clients x rounds x experts. Everything else is refused with what to do about it.
  *
  * Whatever does not begin so is read as CSV (csv_table.h), into memory: a header
- * `client,round,NAME,...` (or `round,client,NAME,...`) and a row per client and round, in any order; of one client's own
- * losses the column of clients, or both of them, or the header, may be left out. The names are labels (num/label.h) and
- * differ from each other. */
+ * `client,round,NAME,...` (or `round,client,NAME,...`) and a row per client and round, in any order; of one client's
+ * own losses the column of clients, or both of them, or the header, may be left out. The names are labels (num/label.h)
+ * and differ from each other. */
 #ifndef CAUCUS_DATA_NPY_H
 #define CAUCUS_DATA_NPY_H
 

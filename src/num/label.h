@@ -23,8 +23,8 @@ caucus_status caucus_label_check(const char *label, size_t length, caucus_error 
  *  CAUCUS_E_MEMORY. */
 caucus_status caucus_labels_differ(const char *const *label, uint32_t count, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
-/** Find a label that is there twice. Out: *ret_first and *ret_second, its places from 0, or count and count: all differ.
- *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
+/** Find a label that is there twice. Out: *ret_first and *ret_second, its places from 0, or count and count: all
+ *  differ. Returns: CAUCUS_OK, CAUCUS_E_MEMORY. */
 caucus_status caucus_labels_twice(const char *const *label, uint32_t count, uint32_t *ret_first,
                                   uint32_t *ret_second) CAUCUS_MUST_CHECK;
 

@@ -284,9 +284,9 @@ static const caucus_ledger_totals *budget_of(const caucus_ledger_view *v) {
     return v->state ? v->shared : &v->totals;
 }
 
-/* Whether runs are about records of several units. What they add up to is then about single losses alone: an epsilon for
- * a client or a block holds for each loss in it, and not the other way round (docs/PRIVACY.md, statement 29). Entries
- * that do not say their unit are passed over. */
+/* Whether runs are about records of several units. What they add up to is then about single losses alone: an epsilon
+ * for a client or a block holds for each loss in it, and not the other way round (docs/PRIVACY.md, statement 29).
+ * Entries that do not say their unit are passed over. */
 static bool mixes_units(const caucus_ledger_view *v) {
     caucus_unit first = CAUCUS_UNIT_COUNT;
     for (uint32_t i = 0; i < v->totals.runs; i++) {

@@ -39,8 +39,8 @@ void caucus_output_choices(FILE *out, const caucus_outcome *outcome);
 /** The table for people, with its remarks. */
 void caucus_output_table(FILE *out, const caucus_outcome *outcome);
 
-/** Its first lines (output_head.c): NOT PRIVATE, what is weak (caucus_plan_weaknesses()), the unit of epsilon and what it
- *  comes to for a whole client. */
+/** Its first lines (output_head.c): NOT PRIVATE, what is weak (caucus_plan_weaknesses()), the unit of epsilon and what
+ *  it comes to for a whole client. */
 void caucus_output_head(FILE *out, const caucus_outcome *outcome);
 
 /** Where nobody has named an algorithm: "; svt on realizable losses, since no algorithm was named". */

@@ -206,8 +206,8 @@ static void play(const char *name, const caucus_settings *settings) {
     caucus_plan_free(plan);
 }
 
-/* A relay has few of a plan's clients. As long as they answer each step they are in step: names in a group, of two bytes
- * or a bit each, and not in the list. */
+/* A relay has few of a plan's clients. As long as they answer each step they are in step: names in a group, of two
+ * bytes or a bit each, and not in the list. */
 static void few_are_in_step(void **state) {
     (void)state;
     enum { ALL = 1000, HERE = 3, HEAD = 33, GROUP = 8 };

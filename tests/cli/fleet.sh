@@ -27,7 +27,8 @@ fleet "a ratio that is missed" 1 "1 times 'plain', at most 0.9  MISSED\$" "  - $
   - $second, at-most: 0.9}"
 fleet "a ratio to nothing" 2 "no row before it is called 'plain'" "  - $second, at-most: 1}"
 fleet "per something else" 2 "per is losses, or left out" "  - $row, per: rounds, above: -1}"
-fleet "trials of its own" 0 '^plain  seed 2  *[0-9.]* ± – (1 trials)  at most 60  ok$' "  - $row, trials: 1, at-most: 60}"
+fleet "trials of its own" 0 '^plain  seed 2  *[0-9.]* ± – (1 trials)  at most 60  ok$' \
+    "  - $row, trials: 1, at-most: 60}"
 fleet "no trials" 2 "row 'plain': trials is a number, 1 or more" "  - $row, trials: 0, at-most: 60}"
 fleet "nothing asked" 2 "row 'plain': nothing is asked of it" "  - $row}"
 fleet "a key that is not known" 2 "row 'plain': expected name, run" "  - $row, at-least: 3}"

@@ -122,7 +122,8 @@ for r in runs:
     assert math.isclose(mean, r['regret']['mean'], abs_tol=1e-12)
     assert math.isclose(math.sqrt(sum((v - mean) ** 2 for v in values) / 5), r['regret']['std'], abs_tol=1e-12)
     assert list(r['switches']) == ['mean', 'values']
-    assert list(r['privacy']) == ['epsilon_choices', 'epsilon_messages', 'delta', 'unit', 'epsilon_device', 'weak', 'note']
+    assert list(r['privacy']) == ['epsilon_choices', 'epsilon_messages', 'delta', 'unit', 'epsilon_device', 'weak',
+                                  'note']
     assert r['privacy']['epsilon_messages'] is None and r['privacy']['note']
 assert [r['clients'] for r in runs] == [10, 1, 10]
 assert list(runs[0]['bound']) == ['value', 'kind'] and runs[0]['bound']['kind'] == 'probability'
@@ -154,7 +155,7 @@ then pass "segments"; else fail "segments"; fi
 # At their own pace: the best expert on average over devices beside the best on all losses, in JSON, CSV and the table,
 # against every adversary that changes; and what is proved of the counts that were seen.
 paced=("${c[@]}" --algorithm stoch --clients 30 --experts 4 --epsilon 5 --pace own --unit client-block --play 12
-    --activity 9,1 --trials 3 --means "0.1,0.5")
+    --activity "9,1" --trials 3 --means "0.1,0.5")
 simulate "${paced[@]}" --adversary "shifting,drifting" --segments 3 --spread 0,0.1 --drift 0.05 --format json \
     >run.json 2>err
 simulate "${paced[@]}" --adversary "shifting,drifting" --segments 3 --spread 0,0.1 --drift 0.05 --format csv \

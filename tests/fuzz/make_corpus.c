@@ -181,8 +181,8 @@ static void write_relayed(const char *to, const char *what, uint8_t choice, cons
     need(out != NULL && fputc(choice, out) == choice && fwrite(bytes, 1, size, out) == size && fclose(out) == 0, path);
 }
 
-/* A relay's partial for each machine that fuzz_relayed.c knows: both clients, the second with what it owes; and one that
- * is refused after its items were noted. */
+/* A relay's partial for each machine that fuzz_relayed.c knows: both clients, the second with what it owes; and one
+ * that is refused after its items were noted. */
 static void put_relayed(const char *to, uint8_t choice) {
     static uint8_t bytes[BYTES_MAX];
     caucus_coordinator *follower = relayed_machine(choice);

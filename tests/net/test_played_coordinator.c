@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_played_coordinator.c: a real relay, and a coordinator that the test plays over a real nats-server: slow to answer,
- * with its first words lost, and with notices that come late. */
+/* test_played_coordinator.c: a real relay, and a coordinator that the test plays over a real nats-server: slow to
+ * answer, with its first words lost, and with notices that come late. */
 #include "net/played_relay.h"
 #include "testing_settings.h"
 

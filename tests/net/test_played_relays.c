@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_played_relays.c: what two relays may send that is late, double, reordered, made up or another's, while a run goes
- * on behind them: each time every client plays the experts of the undisturbed run, and the coordinator has counted each
- * report once. */
+/* test_played_relays.c: what two relays may send that is late, double, reordered, made up or another's, while a run
+ * goes on behind them: each time every client plays the experts of the undisturbed run, and the coordinator has counted
+ * each report once. */
 #include "net/played_relay.h"
 #include "num/little_endian.h"
 #include "store/coordinator/chain.h"

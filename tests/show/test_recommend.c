@@ -232,7 +232,8 @@ static void a_history_that_drifts(void **state) {
     free(values);
 }
 
-/* One client's history for a fleet of many: what is proved decides, and that is said; what is outside the range, too. */
+/* One client's history for a fleet of many: what is proved decides, and that is said; and so is what lies outside the
+ * range. */
 static void one_client_stands_for_many(void **state) {
     (void)state;
     enum { ROUNDS = 64, EXPERTS = 4 };

@@ -17,8 +17,8 @@ static bool needs(const caucus_dress *dress) {
     return dress->width > 0 || dress->ascii || dress->coloured;
 }
 
-/* Lines that are complete go out with the stream's buffer: on a terminal at once, elsewhere when it is full or flushed.
- */
+/* Lines that are complete go out with the stream's buffer: on a terminal at once, elsewhere when that is full or
+ * flushed. */
 static ssize_t take(void *user, const char *bytes, size_t size) {
     (void)user;
     for (size_t done = 0; done < size;) {

@@ -105,8 +105,8 @@ bool caucus_comparison_fits(const caucus_comparison *comparison);
  *  Returns: whether there is any. */
 bool caucus_comparison_would_fit(caucus_comparison *comparison, bool covered);
 
-/** The range that commands to type next should have: where more than CAUCUS_HISTORY_OUTSIDE of somebody's own losses are
- *  outside one that nobody has stated, one that holds them. Returns: whether there is such a one. */
+/** The range that commands to type next should have: where more than CAUCUS_HISTORY_OUTSIDE of somebody's own losses
+ *  are outside one that nobody has stated, one that holds them. Returns: whether there is such a one. */
 bool caucus_comparison_range(const caucus_comparison *comparison, double *ret_lo, double *ret_hi);
 
 /** What is typed to have a candidate: as asked, with that range where there is one. */

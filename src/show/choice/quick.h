@@ -37,8 +37,8 @@ typedef struct caucus_quick {
 #define CAUCUS_QUICK_LOSSES 4e8
 
 /** Cut a run down until three trials of it cost at most `losses`: rounds first, to a power of two and no fewer than
- *  `least`, then clients. Trials are then as many as fit, at most 20. Where a single client is still too much (a million
- *  experts), it plays fewer rounds than that, no fewer than a sixteenth of them, and in the end fewer trials.
+ *  `least`, then clients. Trials are then as many as fit, at most 20. Where a single client is still too much (a
+ *  million experts), it plays fewer rounds than that, no fewer than a sixteenth of them, and in the end fewer trials.
  *  In:      each  what a round of one client costs. */
 void caucus_scale_cut(caucus_scale *scale, double each, uint64_t least, double losses);
 

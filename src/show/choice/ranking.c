@@ -65,8 +65,8 @@ static double figure_of(const caucus_comparison *c, const caucus_candidate *x) {
     return caucus_candidate_above(c, x) ? proved_of_played(c, x) : x->quick.regret.mean;
 }
 
-/* By what is proved, if that is less than that everything can be lost; where nothing is, what was played before what was
- * not. */
+/* By what is proved, if that is less than that everything can be lost; where nothing is, what was played before what
+ * was not. */
 static bool is_proved_ahead(const caucus_comparison *c, const caucus_candidate *a, const caucus_candidate *b) {
     const double proof_a = caucus_candidate_useful(c, a) ? caucus_candidate_proof(c, a) : (double)INFINITY,
                  proof_b = caucus_candidate_useful(c, b) ? caucus_candidate_proof(c, b) : (double)INFINITY;

@@ -9,8 +9,7 @@
  *                         anything, however much that was.
  * Both are measured, against the best expert of every segment, per client: the second as the average over devices and
  * slots, times the losses of a client. The bound adds up B of the decision in force over the losses that were played,
- * with true counts; a decision from another segment than the losses' counts as wrong, and nothing is decided at first.
- */
+ * with true counts; a decision from another segment than the losses' counts as wrong; nothing is decided at first. */
 #ifndef CAUCUS_SIM_SLOT_REGRET_H
 #define CAUCUS_SIM_SLOT_REGRET_H
 

@@ -8,8 +8,8 @@
 
 #include "num/little_endian.h"
 
-/** In:      value  serial, expert, epoch, ask, block and leaf, as the database has them; list: `size` bytes, may be NULL
- *                  without any.
+/** In:      value  serial, expert, epoch, ask, block and leaf, as the database has them; list: `size` bytes, may be
+ *                  NULL without any.
  *  Returns: false if they cannot be ours: serial, epoch and block have 63 bits, the others 32. */
 static inline bool caucus_announcement_from_row(const int64_t value[6], const uint8_t *list, int size,
                                                 caucus_announcement *ret) {

@@ -59,7 +59,8 @@ done
 play() { # play ROUND: client 1 plays so far, and with it the run
     let_play "$name" 1 "$1"
     [ "$1" -eq 240 ] || until_true 100 has_lines "$work/$name.1.1.out" $(($1 + 1)) ||
-        give_up "the run stands before round $1: $(tail -qn 2 "$work/$name".{1.1.err,2.1.err,err,relay1.err,relay2.err})"
+        give_up "the run stands before round $1:" \
+            "$(tail -qn 2 "$work/$name".{1.1.err,2.1.err,err,relay1.err,relay2.err})"
 }
 play 60
 stop_proxy 1 # relay 1 is cut off from NATS, with both clients
