@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_json.c: /api/v1/status. docs/OPERATIONS.md lists every key, docs/schemas/status.json says what they hold; a test
+/* http_json.c: /api/v1/status. docs/RUNTIME.md lists every key, docs/schemas/status.json says what they hold; a test
  * holds them to both. */
 #include <caucus/version.h>
 #include <math.h>

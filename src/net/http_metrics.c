@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_metrics.c: /metrics in the Prometheus text format (version 0.0.4). docs/OPERATIONS.md says what each one
+/* http_metrics.c: /metrics in the Prometheus text format (version 0.0.4). docs/RUNTIME.md says what each one
  * means. */
 #include <inttypes.h>
 #include <math.h>

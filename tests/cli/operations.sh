@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/OPERATIONS.md names every metric, every log line, every reason for a refusal and every line of a client, as the
+# docs/RUNTIME.md names every metric, every log line, every reason for a refusal and every line of a client, as the
 # sources have them.
 set -euo pipefail
 : "${CAUCUS_SOURCE:?the project}"
@@ -8,7 +8,7 @@ python3 - "$CAUCUS_SOURCE" <<'PY'
 import re, sys
 
 root = sys.argv[1] + "/"
-page = open(root + "docs/OPERATIONS.md", encoding="utf-8").read()
+page = open(root + "docs/RUNTIME.md", encoding="utf-8").read()
 flat = " ".join(page.split())  # words may be in two lines of the page
 LITERAL = r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*'
 
@@ -54,7 +54,7 @@ metrics = source("net/http_metrics.c")
 named = re.findall(r'\b(?:gauge|whole_gauge|counter|head)\(to, "(\w+)"', metrics)
 if len(named) < 25:
     sys.exit("not ok: the metrics were not found in the sources")
-entries = re.findall(r"^- (`[^:]*):", page.split("### Metrics")[1], re.M)
+entries = re.findall(r"^- (`[^:]*):", page.split("\n## Metrics\n")[1], re.M)
 rows = [re.findall(r"`(\w+)`", entry) for entry in entries]
 for name in named:
     if not any(name in row for row in rows):
@@ -113,7 +113,7 @@ wrong += missing(lines, 7, "line about losses")
 if not missing(["no such line was ever %s written"], 1, "planted"):
     sys.exit("not ok: a planted line was not missed")
 for line in wrong:
-    print("not in docs/OPERATIONS.md:", line)
+    print("not in docs/RUNTIME.md:", line)
 print("not ok" if wrong else "ok: operations")
 sys.exit(bool(wrong))
 PY

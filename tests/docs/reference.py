@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/REFERENCE.md, and the sections of docs/OPERATIONS.md that it leads to, against the program, in both directions.
+"""docs/REFERENCE.md, and the sections of docs/RUNTIME.md that it leads to, against the program, in both directions.
 
     reference.py SOURCE PROGRAM
 
@@ -119,7 +119,7 @@ def badly_marked(name, text):
 
 
 def faults(root, program):
-    page, operations = read(root, "docs/REFERENCE.md"), read(root, "docs/OPERATIONS.md")
+    page, runtime = read(root, "docs/REFERENCE.md"), read(root, "docs/RUNTIME.md")
     overview = subprocess.run([program, "help"], check=True, stdout=subprocess.PIPE, text=True).stdout
     verbs = dict(re.findall(r"^  .{12}  ([a-z]+) +(.*)$", overview, re.M))
     wrong = differences("verb", first_column(section(page, "Commands")), set(verbs))
@@ -136,7 +136,7 @@ def faults(root, program):
     heeded = re.search(r"environment that are heeded: (.*?)\.\n", page, re.S)[1]
     wrong += differences("variable", set(re.findall(r"`(\w+)`", heeded)),
                          set(re.findall(r'\bgetenv\("(\w+)"', read(root, *sources(root, ".c")))))
-    metrics = re.search(r"^### Metrics$(.*?)^## ", operations, re.S | re.M)[1]
+    metrics = re.search(r"^## Metrics$(.*?)^## ", runtime, re.S | re.M)[1]
     wrong += differences("metric", {name for entry in re.findall(r"^- (`[^:]*):", metrics, re.M)
                                     for name in re.findall(r"`(\w+)`", entry)},
                          metric_names(root))
@@ -146,7 +146,7 @@ def faults(root, program):
     pages = ["README.md"] + ["docs/" + name for name in sorted(os.listdir(os.path.join(root, "docs")))
                              if name.endswith(".md")]
     wrong += [fault for name in pages for fault in badly_marked(name, read(root, name))]
-    unsaid, looked = never_said(root, operations.split("## Log lines")[1].split("## Sizing")[0])
+    unsaid, looked = never_said(root, runtime.split("## Log lines")[1])
     if looked < 150 or not never_said(root, "`nobody has ever written this line`")[0]:
         wrong.append("the log lines were not found on the page, or one that nobody says is not missed")
     return wrong + unsaid + refused_words(root, program)
@@ -159,7 +159,7 @@ def main():
     if len(badly_marked("x", "so:\n- a\n- b\n  c\n\n- d\n")) != 1 or len(badly_marked("x", "a*b `c*d` *e*\n")) != 1:
         sys.exit("not ok: the test itself")
     wrong = faults(root, program)
-    print("\n".join(wrong + ["see docs/REFERENCE.md, and docs/OPERATIONS.md for what is said"])
+    print("\n".join(wrong + ["see docs/REFERENCE.md, and docs/RUNTIME.md for what is said"])
           if wrong else "ok: docs/REFERENCE.md is what the program has")
     sys.exit(bool(wrong))
 

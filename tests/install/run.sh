@@ -38,8 +38,8 @@ for script in bash-completion/completions/caucus zsh/site-functions/_caucus fish
     [ -s "$prefix/share/$script" ] || fail "$script is not installed"
 done
 documents=$prefix/share/doc/caucus
-for file in README.md docs/OPERATIONS.md docs/schemas/plan.json docs/img/status.png examples/pick_privately.c \
-    examples/lines experiments/figure2.yaml; do
+for file in README.md docs/OPERATIONS.md docs/RUNTIME.md docs/schemas/plan.json docs/img/status.png \
+    examples/pick_privately.c examples/lines experiments/figure2.yaml; do
     [ -e "$documents/$file" ] || fail "$file is not installed"
 done
 # Every page that a page links to is there, too.

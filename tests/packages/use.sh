@@ -63,7 +63,9 @@ for program in caucus caucus-client caucus-mpi; do
     [ -s /usr/share/zsh/vendor-completions/_$program ] || fail "zsh has nothing for $program"
     [ -s /usr/share/fish/vendor_completions.d/$program.fish ] || fail "fish has nothing for $program"
 done
-[ -s /usr/share/doc/caucus/docs/OPERATIONS.md ] || fail "no documentation"
+for page in OPERATIONS RUNTIME; do
+    [ -s "/usr/share/doc/caucus/docs/$page.md" ] || fail "no documentation: $page.md"
+done
 caucus simulate /usr/share/doc/caucus/experiments/figure2.yaml --trials 1 --rounds 64 >/dev/null 2>&1 ||
     fail "an installed experiment"
 caucus-mpi simulate --rounds 64 --trials 2 --trust coordinator >/dev/null 2>&1 || fail "caucus-mpi simulate"
