@@ -69,12 +69,15 @@ static void no_step_is_decided_meanwhile(void **state) {
     while (x.p[0].announcements < 3)
         assert_true(peers_turn(x.p, 5, x.f.plan, hashed_losses, PATIENCE_MS));
     assert_int_equal(claim(&x, 5, 1000), CAUCUS_REFUSAL_LATER);
-    const caucus_server_status then = status_of(&x);
+    caucus_server_status then = status_of(&x), now;
     assert_int_equal(then.rollback_claims, 1);
     assert_false(then.rolled_back);
-    for (int i = 0; i < 20; i++) /* whatever is still on its way comes, and whatever is due is sent */
-        (void)peers_turn(x.p, 5, x.f.plan, hashed_losses, 20);
-    caucus_server_status now = status_of(&x);
+    for (int tries = 0; tries < 2; tries++) { /* the first time a decision from before the claim may yet be announced */
+        then = status_of(&x);
+        for (int i = 0; i < 20; i++) /* whatever is still on its way comes, and whatever is due is sent */
+            (void)peers_turn(x.p, 5, x.f.plan, hashed_losses, 20);
+        now = status_of(&x);
+    }
     assert_int_equal(now.now.serial, then.now.serial);
     assert_int_equal(now.answered, 5);
     assert_int_equal(claim(&x, 5, 1001), CAUCUS_REFUSAL_LATER); /* the same one again is no second */
