@@ -281,8 +281,14 @@ static void explain_slots(caucus_explainer *e) {
                        "Slots of %s of the device's clock; a decision %s after the end of each. The ledger is charged "
                        "once.",
                        caucus_words_time(s->phase_time).text, caucus_words_time(s->grace).text);
-    caucus_explain_more(e, "A slot is in at most one item of its device, an item in at most one decision: however long "
-                           "the run, it costs what one decision costs.");
+    if (e->plan->stoch.past > 1)
+        caucus_explain_more(e,
+                            "A slot is in at most one item of its device, an item in the sums of at most one decision, "
+                            "which weigh in %u decisions: however long the run, these cost epsilon together.",
+                            e->plan->stoch.past);
+    else
+        caucus_explain_more(e, "A slot is in at most one item of its device, an item in at most one decision: however "
+                               "long the run, it costs what one decision costs.");
     caucus_explain_more(e, "An item counts at most %" PRIu64 " losses, the first ones.", s->most);
     caucus_explain_more(
         e,

@@ -131,6 +131,11 @@ holds "--explain: votes" "Vote by permute-and-flip at rate epsilon/(2W) = 4.7683
 holds "--explain: trees" "Tree 2 of the last phase: 4 leaves" --algorithm stoch --experts 10 --rounds 60 \
     --convex 1,0.5 --trees 2 "${c[@]}" --explain
 holds "--explain: Fed-Hedge" "Taken: e_H = 0.00978474, the most that is allowed." --algorithm hedge "${c[@]}" --explain
+own=(--losses-are drifting --phase-time 1d --unit event --clients 3 --experts 2 --changes 0.01 "${c[@]}" --explain)
+holds "--explain: own pace" "however long the run, it costs what one decision costs." "${own[@]}"
+holds "--explain: own pace, earlier phases" "which weigh in 17 decisions: however long the run, these cost epsilon" \
+    "${own[@]}" --past-phases
+! grep -F "what one decision costs" out || fail "--explain: own pace, earlier phases: it says that one decision is all"
 # Every section that an explanation names is there.
 explained=$(plan --algorithm svt --epsilon 10 "${c[@]}" --explain)
 for title in $(echo "$explained" | sed -nE 's/.*\("(.*)"\)$/\1/p' | tr ' ' _ | sort -u); do
