@@ -85,11 +85,13 @@ caucus_status caucus_labels_read(const char *text, caucus_labels *ret, caucus_er
     uint8_t *bytes = NULL;
     size_t size = 0;
     caucus_status status = CAUCUS_OK;
-    if (text[0] == '@')
+    const bool file = text[0] == '@' && text[1] != '@';
+    const char *list = text + (text[0] == '@' && !file); /* behind the first of two */
+    if (file)
         status = caucus_file_load(text + 1, FILE_BYTES, "a file of names", &bytes, &size, ret_error);
     if (status == CAUCUS_OK)
-        status = text[0] == '@' ? split_file((const char *)bytes, size, &labels, ret_error)
-                                : split(text, strlen(text), ',', &labels, ret_error);
+        status = file ? split_file((const char *)bytes, size, &labels, ret_error)
+                      : split(list, strlen(list), ',', &labels, ret_error);
     free(bytes);
     return hand_over(&labels, status, ret, ret_error);
 }

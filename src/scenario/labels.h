@@ -14,7 +14,8 @@ typedef struct caucus_labels {
     uint32_t count; /* 0: none, or at least 2 */
 } caucus_labels;
 
-/** Read a list: labels separated by commas, or @ and the path of a file with one label a line.
+/** Read a list: labels separated by commas, or @ and the path of a file with one label a line. A list whose first label
+ *  begins with @ is written with another @ before it.
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (field "names"), CAUCUS_E_PATH, CAUCUS_E_MEMORY. */
 caucus_status caucus_labels_read(const char *text, caucus_labels *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** A checked copy. */

@@ -34,6 +34,8 @@ same "no header" "1" "$(pick bare.csv "${e[@]}")"
 same "NumPy" "1" "$(pick scores.npy "${e[@]}")"
 same "names" "x (1)" "$(pick scores.npy "${e[@]}" --names w,x,y,z)"
 same "names of a file" "x (1)" "$(pick bare.csv "${e[@]}" --names @names)"
+same "a label that begins with @" '"@w",' \
+    "$("$CAUCUS" pick bare.csv "${e[@]}" --names @@w,x,y,z --largest --format json 2>err | grep -o '"@w",')"
 printf '\xef\xbb\xbfw\nx\ny\nz\n' >marked # as spreadsheets write it
 same "names of a file with a byte order mark" '"w",' \
     "$("$CAUCUS" pick bare.csv "${e[@]}" --names @marked --largest --format json 2>err | grep -o '"w",')"

@@ -278,6 +278,16 @@ grep -qE "^      caucus simulate --losses mine.csv --algorithm " out || fail "ow
 next=$(sed -nE 's/^      caucus (simulate .*)/\1/p' out)
 eval "\"\$CAUCUS\" $next" >table 2>err || fail "the command to type next"
 grep -q "Your losses: not realizable" err && pass "simulate names the same premises" || fail "simulate: premises"
+# A label may begin with @, which alone would be a file's: commands double it.
+sed '1s/small/@small/' mine.csv >at.csv
+plan --recommend --losses at.csv --epsilon 5 --range 0,10 >out 2>err || fail "a label with @: $(cat err)"
+next=$(sed -nE 's/^      caucus (simulate .*)/\1/p' out)
+if [ "$(grep -c "^      caucus .* --names @@small,distilled,large " out)" -eq 2 ] &&
+    eval "\"\$CAUCUS\" $next" >table 2>err && grep -qF "@small (0)" table; then
+    pass "a first label that begins with @"
+else
+    fail "a first label that begins with @: $(cat out err)"
+fi
 holds "a larger fleet than the history" "Simulated: 20 trials of 6 clients in 64 rounds of your losses, a smaller run" \
     --recommend --losses mine.csv --range 0,10 --clients 500
 grep -qF "simulated with epsilon 83.3, and 9.13 with trust nobody" out || fail "the noise of the fleet: $(cat out)"

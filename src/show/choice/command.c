@@ -41,7 +41,7 @@ static void word(FILE *out, const char *name, const char *value, const char *pla
 static void sizes(FILE *out, const caucus_settings *s) {
     fprintf(out, " --clients %u", s->clients);
     if (s->names != NULL) {
-        fputs(" --names ", out);
+        fputs(s->names[0] == '@' ? " --names @" : " --names ", out); /* one @ alone is a file's */
         caucus_shell_word(out, s->names);
     } else {
         fprintf(out, " --experts %u", s->experts);
