@@ -189,6 +189,7 @@ static void rows_of_few_evaluations(void **state) {
     assert_non_null(strstr(s.text, " stoch            evaluate 5  "));
     assert_non_null(strstr(s.text, " stoch            evaluate 5, unit client-block "));
     assert_non_null(strstr(s.text, " stoch            evaluate 5, unit client  "));
+    assert_non_null(strstr(s.text, "You asked for evaluate 5: in the rows that do not say so")); /* hedge, svt */
     assert_non_null(strstr(s.text, "    For unit client (everything one client contributes to the run"));
     forget(&s);
 }

@@ -172,6 +172,19 @@ static void say_range(caucus_comparison *c) {
                           proposed ? range_words(lo, hi).text : "compare again with another range");
 }
 
+/* Few evaluations are not for every row (trim() in candidates.c): a device that can do no more is told so. */
+static void say_evaluate(caucus_comparison *c) {
+    const uint32_t asked = c->settings.evaluate;
+    bool all = false;
+    for (size_t i = 0; i < c->count && asked != 0 && asked < c->settings.experts; i++)
+        all |= c->candidate[i].plan != NULL && c->candidate[i].asked.evaluate != asked;
+    if (all)
+        caucus_comparison_say(c,
+                              "You asked for evaluate %u: in the rows that do not say so, and in commands without it, "
+                              "every client evaluates all %s experts in every round.",
+                              asked, caucus_words_whole(c->settings.experts).text);
+}
+
 void caucus_comparison_advise(caucus_comparison *c) {
     caucus_comparison_judge(c);
     const caucus_candidate *central = caucus_comparison_best(c, CAUCUS_TRUST_COORDINATOR, false),
@@ -186,6 +199,7 @@ void caucus_comparison_advise(caucus_comparison *c) {
     }
     const bool covered = caucus_candidate_covers(c, c->taken);
     say_range(c);
+    say_evaluate(c);
     say_ranking(c);
     say_taken(c, c->taken,
               covered                ? "Take"
