@@ -3,9 +3,9 @@
 """A client of a caucus federation in Python's standard library, written from docs/PROTOCOL.md alone.
 
 It shows that the protocol is what the page says: it shares no code with caucus, not even for the noise (noise.py). It
-reads the plan file and speaks svt (two-step), hedge and stoch, under every trust and message, with linear losses and no
-trees, and prints "ROUND EXPERT" for each round it plays. It keeps no state on disk: while it runs, it sends again byte
-for byte what it has sent; it must not be started twice for one run.
+reads the plan file and speaks svt, hedge and stoch, under every trust and message, with linear losses and no trees,
+and prints "ROUND EXPERT" for each round it plays. It keeps no state on disk: while it runs, it sends again byte for
+byte what it has sent; it must not be started twice for one run.
 
     peer.py --connect localhost:7000 --ca ca.pem --cert 3.pem --key 3.key --plan plan.yaml --client 3
         --losses losses.npy
@@ -251,7 +251,8 @@ class Plan:
             if not self.convex and any(phase["trees"] != "0" for phase in self.phase.values()):
                 sys.exit(f"peer: {path}: this client knows trees of convex losses alone")
         votes = {"vote": (VOTE,), "shortlist": (VOTE, SHORTLIST)}.get(self.message, (LEAF,))
-        self.asks = {"svt": (COST, SUMS), "hedge": (SUMS,), "stoch": votes}[self.algorithm]
+        svt = (SUMS,) if settings["protocol"] == "paper" else (COST, SUMS)
+        self.asks = {"svt": svt, "hedge": (SUMS,), "stoch": votes}[self.algorithm]
 
     def evaluated(self, client, number):
         """The experts that a client (from 1) evaluates in round `number` (from 1) of the run."""

@@ -147,6 +147,8 @@ def hears(client, frame):
 def play(run, losses_of, client):
     for step in losses_of["steps"]:
         before, client.played = client.round, []
+        if run["slot_rounds"]:
+            client.o.slot_rows = step["rounds"]  # a slot may be empty
         what = f"{run['name']}, client {losses_of['client']}"
         same(what + ", reports", step["reports"], hears(client, step["hears"]))
         same(what + ", expert", step["plays"], client.now["expert"])

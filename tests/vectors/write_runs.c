@@ -22,6 +22,8 @@ typedef struct mode {
     uint32_t evaluate;
     double show_loss;
     caucus_pace pace;
+    uint32_t quiet; /* own pace: the last client sees nothing in this slot; 0: in each something */
+    caucus_protocol protocol;
     bool convex; /* with so many trees */
     uint32_t trees;
 } mode;
@@ -65,6 +67,11 @@ static const mode modes[] = {
     {"convex, laplace-d", A(STOCH), T(NOBODY), M(LAPLACE_D), .convex = true},
     {"convex, trees, laplace-d", A(STOCH), T(NOBODY), M(LAPLACE_D), .convex = true, .trees = 1},
     {"convex, trees, knorm", A(STOCH), T(NOBODY), M(KNORM), .convex = true, .trees = 1},
+    {"svt, protocol paper", A(SVT), T(COORDINATOR), .interval = 2, .protocol = CAUCUS_PROTOCOL_PAPER},
+    {"hedge that begins again", A(HEDGE), T(COORDINATOR), .renew = 5},
+    {"stoch, few evaluations, unit client", A(STOCH), T(COORDINATOR), U(CLIENT), .growth = 3, .evaluate = 3},
+    {"own pace, unit event", A(STOCH), T(COORDINATOR), U(EVENT), OWN},
+    {"own pace that shows its loss", A(STOCH), T(COORDINATOR), U(CLIENT_BLOCK), OWN, .show_loss = 4, .quiet = 2},
 };
 
 /* What one client hears, plays and says in a step. */
@@ -135,6 +142,7 @@ static void make_plan(run *r) {
     s.evaluate = wanted->evaluate;
     s.show_loss = wanted->show_loss;
     s.pace = wanted->pace;
+    s.protocol = wanted->protocol;
     if (wanted->convex) {
         s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
         s.lipschitz = 1.5;
@@ -177,15 +185,16 @@ static bool play(run *r, uint32_t i, step *s) {
     return true;
 }
 
-/* At its own pace: slot number `slot` holds SLOT_ROWS losses, and is over. */
+/* At its own pace: slot number `slot` holds SLOT_ROWS losses, or none, and is over. */
 static bool play_slot(run *r, uint32_t i, step *s, uint64_t slot) {
     caucus_client *client = r->client[i];
-    s->first = (slot - 1) * SLOT_ROWS;
+    const uint64_t quiet = i + 1 == r->clients ? r->mode->quiet : 0, rows = slot == quiet ? 0 : SLOT_ROWS;
+    s->first = (slot - 1 - (quiet != 0 && slot > quiet)) * SLOT_ROWS;
     s->expert = caucus_client_expert(client);
-    if (s->first + SLOT_ROWS > ROUNDS)
+    if (slot * SLOT_ROWS > ROUNDS)
         return false;
     need(caucus_client_slot(client, slot) == CAUCUS_OK, "no slot");
-    for (; s->rounds < SLOT_ROWS; s->rounds++) {
+    for (; s->rounds < rows; s->rounds++) {
         for (uint32_t j = 0; j < EXPERTS; j++)
             s->evaluated[s->rounds][j] = j;
         need(caucus_client_observe(client, r->loss[i][s->first + s->rounds], 1) == CAUCUS_OK, "no loss is taken");
