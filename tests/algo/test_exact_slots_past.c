@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_exact_slots_past.c: own pace with weights on earlier phases, exactly (docs/PRIVACY.md, statement 19).
  *
- * An item is counted in one decision, whose sums weigh in the decisions after it, too. The real coordinator is given the
- * items of two worlds that differ in one loss (event) or in one device's slot (client-block); what its selections see is
- * taken from it, decision by decision, until the record is forgotten, and their laws follow: all of them together may
- * differ by e^1 at most. Items of the others are at their extremes or level. Selections do not change what is reported
- * here, so the worst transcript is a sum over decisions. The twin has the rate at which one decision alone costs 1. */
+ * An item is counted in one decision, whose sums weigh in the decisions after it, too. The real coordinator is given
+ * the items of two worlds that differ in one loss (event) or in one device's slot (client-block); what its selections
+ * see is taken from it, decision by decision, until the record is forgotten, and their laws follow: all of them together
+ * may differ by e^1 at most. Items of the others are at their extremes or level. Selections do not change what is
+ * reported here, so the worst transcript is a sum over decisions. The twin has the rate at which one decision alone
+ * costs 1. */
 #include "dp/exact.h"
 
 #include "algo/coordinator.h"
