@@ -252,8 +252,10 @@ static int show(planning *p) {
         return complain_error(p, status, &error);
     if (p->json)
         caucus_plan_print_json(stdout, &report);
-    else
+    else {
+        report.width = caucus_screen_table_width();
         caucus_plan_print(stdout, &report);
+    }
     if (!p->json && write == NULL && p->file == NULL)
         fputs("  Next        --write plan.yaml, then: caucus serve --plan plan.yaml …   (--explain shows how it came "
               "about)\n",

@@ -15,7 +15,8 @@ static double free_from(const caucus_plan *plan) {
     return rate >= best * (1 - 1e-6) ? 0 : ceil(plan->settings.clients * best / rate);
 }
 
-static void print_hedge(FILE *out, const caucus_plan *plan) {
+static void print_hedge(FILE *out, const caucus_plan *plan, int width) {
+    (void)width;
     if (is_leader(plan)) {
         fputs("  Noise       none: the best expert so far is played, which protects nobody\n", out);
         return;

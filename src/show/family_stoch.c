@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* The scale that matters in a phase: of its last selections, of a vote, or of a root's noise. */
 static double phase_scale(const caucus_plan *plan, const caucus_stoch_phase *phase) {
@@ -24,7 +25,64 @@ static double phase_scale(const caucus_plan *plan, const caucus_stoch_phase *pha
     return caucus_words_spread(plan, &phase->vertex_noise[0]);
 }
 
-static void print_phases(FILE *out, const caucus_plan *plan) {
+enum { PHASES_WIDTH = 88, PHASE_CELLS = 6 }; /* columns of the table of phases, and what it says of each */
+
+typedef struct phase_row {
+    char cell[PHASE_CELLS][48]; /* rounds, losses it learns from, trees, leaves, scale, excess per round */
+} phase_row;
+
+static phase_row phase_cells(const caucus_plan *plan, const caucus_stoch_phase *phase) {
+    phase_row row;
+    const size_t size = sizeof row.cell[0];
+    (void)snprintf(row.cell[0], size, "%" PRIu64 "-%" PRIu64, phase->first, phase->first + phase->length - 1);
+    (void)snprintf(row.cell[1], size, "%s", caucus_words_whole(phase->samples).text);
+    (void)snprintf(row.cell[2], size, "%u", phase->trees);
+    (void)snprintf(row.cell[3], size, "%u", phase->trees > 0 ? ((uint32_t)2 << phase->trees) - 2 : 1);
+    (void)snprintf(row.cell[4], size, "%s", caucus_words_number(phase_scale(plan, phase)).text);
+    (void)snprintf(row.cell[5], size, "%s", isnan(phase->error) ? "-" : caucus_words_number(phase->error).text);
+    return row;
+}
+
+static void print_wide_phases(FILE *out, const caucus_plan *plan) {
+    fputs("  Phases         plays rounds   learns from   trees   leaves   scale   excess per round\n", out);
+    for (uint32_t i = 0; i < plan->stoch.described; i++) {
+        const phase_row row = phase_cells(plan, &plan->stoch.phase[i]);
+        fprintf(out, "    %-2u  %23s  %8s each  %6s  %7s  %6s  %17s\n", i + 2, row.cell[0], row.cell[1], row.cell[2],
+                row.cell[3], row.cell[4], row.cell[5]);
+    }
+}
+
+/* The same where a row would not fit: its head in three lines, columns no wider than what stands in them. */
+static void print_narrow_phases(FILE *out, const caucus_plan *plan, int width) {
+    static const char *const head[][PHASE_CELLS] = {{"", "learns", "", "", "", "excess"},
+                                                    {"plays", "from", "", "", "", "per"},
+                                                    {"rounds", "each", "trees", "leaves", "scale", "round"}};
+    int wide[PHASE_CELLS] = {6, 6, 5, 6, 5, 6};
+    int sum = 6; /* the number of a phase */
+    for (uint32_t i = 0; i < plan->stoch.described; i++) {
+        const phase_row row = phase_cells(plan, &plan->stoch.phase[i]);
+        for (size_t k = 0; k < PHASE_CELLS; k++)
+            wide[k] = (int)strlen(row.cell[k]) > wide[k] ? (int)strlen(row.cell[k]) : wide[k];
+    }
+    for (size_t k = 0; k < PHASE_CELLS; k++)
+        sum += wide[k];
+    const int gap = sum + 2 * PHASE_CELLS <= width ? 2 : 1;
+    for (size_t line = 0; line < sizeof head / sizeof *head; line++) {
+        fputs(line == 0 ? "  Phases" : "        ", out);
+        for (size_t k = 0; k < PHASE_CELLS; k++)
+            fprintf(out, "%*s", gap + wide[k] - (k == 0 ? 2 : 0), head[line][k]);
+        putc('\n', out);
+    }
+    for (uint32_t i = 0; i < plan->stoch.described; i++) {
+        const phase_row row = phase_cells(plan, &plan->stoch.phase[i]);
+        fprintf(out, "    %-2u", i + 2);
+        for (size_t k = 0; k < PHASE_CELLS; k++)
+            fprintf(out, "%*s", gap + wide[k], row.cell[k]);
+        putc('\n', out);
+    }
+}
+
+static void print_phases(FILE *out, const caucus_plan *plan, int width) {
     const caucus_stoch_plan *stoch = &plan->stoch;
     static const char *const selects[CAUCUS_SELECT_COUNT] = {"", "permute-and-flip", "exponential mechanism",
                                                              "noisy minimum (Laplace)"};
@@ -51,17 +109,10 @@ static void print_phases(FILE *out, const caucus_plan *plan) {
                 isnan(stoch->phase[0].error) ? "-" : caucus_words_number(stoch->phase[0].error).text);
         return;
     }
-    fputs("  Phases         plays rounds   learns from   trees   leaves   scale   excess per round\n", out);
-    for (uint32_t i = 0; i < stoch->described; i++) {
-        const caucus_stoch_phase *phase = &stoch->phase[i];
-        char rounds[48];
-        (void)snprintf(rounds, sizeof rounds, "%" PRIu64 "-%" PRIu64, phase->first, phase->first + phase->length - 1);
-        fprintf(out, "    %-2u  %23s  %8s each  %6u  %7u  %6s  %17s\n", i + 2, rounds,
-                caucus_words_whole(phase->samples).text, phase->trees,
-                phase->trees > 0 ? ((uint32_t)2 << phase->trees) - 2 : 1,
-                caucus_words_number(phase_scale(plan, phase)).text,
-                isnan(phase->error) ? "-" : caucus_words_number(phase->error).text);
-    }
+    if (width > 0 && width < PHASES_WIDTH)
+        print_narrow_phases(out, plan, width);
+    else
+        print_wide_phases(out, plan);
     if (caucus_plan_is_endless(plan))
         fprintf(out, "              and so on, without an end: phases from %u on are alike, %s rounds each\n",
                 stoch->described + 1, caucus_words_whole(plan->settings.longest_phase).text);
@@ -104,8 +155,8 @@ static void print_look(FILE *out, const caucus_plan *plan) {
             caucus_words_number(caucus_look_half(plan, last, caucus_look_divisor(plan, last), m)).text);
 }
 
-static void print_stoch(FILE *out, const caucus_plan *plan) {
-    print_phases(out, plan);
+static void print_stoch(FILE *out, const caucus_plan *plan, int width) {
+    print_phases(out, plan, width);
     print_look(out, plan);
 }
 

@@ -13,7 +13,8 @@ static uint64_t nominal_checks(const caucus_plan *plan) {
     return caucus_settings_grow(s) ? s->nominal_rounds / s->interval : plan->svt.checks;
 }
 
-static void print_svt(FILE *out, const caucus_plan *plan) {
+static void print_svt(FILE *out, const caucus_plan *plan, int width) {
+    (void)width;
     const caucus_svt_plan *svt = &plan->svt;
     if (svt->switches == 0) {
         fputs("  Noise       none is drawn: there is nothing to decide after the only block\n", out);

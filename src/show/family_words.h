@@ -28,8 +28,8 @@ typedef struct caucus_family_words {
     bool recommended;         /* compared by `plan --recommend` */
     bool means;               /* unit client-block: its scores are sums of blocks' means, not of phases' */
 
-    /* The lines of the plan's one screen about noise. */
-    void (*print)(FILE *out, const caucus_plan *plan);
+    /* The lines of the plan's one screen about noise. `width`: its columns, 0: as wide as tables are. */
+    void (*print)(FILE *out, const caucus_plan *plan, int width);
     /* Why no bound is proved, where none is. */
     const char *(*why_none)(const caucus_plan *plan);
     /* The steps of the derivation after "The grid", the accountant's among them. */

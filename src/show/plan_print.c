@@ -222,7 +222,7 @@ void caucus_plan_print(FILE *out, const caucus_plan_report *r) {
     print_names(out, r->plan);
     print_warnings(out, r->plan);
     print_privacy(out, r->plan);
-    caucus_family_words_of(caucus_plan_family(r->plan))->print(out, r->plan);
+    caucus_family_words_of(caucus_plan_family(r->plan))->print(out, r->plan, r->width);
     print_regret(out, r);
     print_traffic(out, r);
     fprintf(out, "  Plan        %s\n", caucus_plan_hash_text(r->plan));

@@ -15,6 +15,7 @@ typedef struct caucus_plan_report {
     caucus_knowledge known; /* CAUCUS_KNOWLEDGE_COUNT: not said */
     caucus_plan_traffic traffic;
     caucus_quick quick;
+    int width; /* columns of the screen it is printed on, 0: as wide as its tables are */
 } caucus_plan_report;
 
 /** Everything about a plan that has to be computed or played.

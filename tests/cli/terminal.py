@@ -196,6 +196,16 @@ check(len(names) > 3 and [line.split()[0] for line in barred] == names,
       "audits in 60 columns: a line with a bar for each")
 check(re.sub(r"\s+", " ", " ".join(narrow)).count(": at least") == len(names), "and its finding below")
 
+# The phases of a plan stand in rows at any width: where those of a pipe do not fit, closer to each other.
+PHASES = ["plan", "--algorithm", "stoch", "--clients", "3", "--experts", "6", "--rounds", "5000000", *SMALL[-2:]]
+row = re.compile(r"^    ([0-9]+) +([0-9]+-[0-9]+) +(\S+)(?: each)? +([0-9]+) +([0-9]+) +(\S+) +(\S+)$", re.M)
+whole = row.findall(piped(PHASES, "C.UTF-8").decode())
+check(len(whole) == 22, f"{len(whole)} phases in a pipe")
+for columns in (60, 80):
+    text = printed(columns, PHASES)
+    fits(columns, text, " ".join(PHASES))
+    check(row.findall(shown(text)) == whole, f"{columns} columns: a phase is a row")
+
 rows = [line for line in piped(RECOMMEND, "C.UTF-8").decode().split("\n") if " ± " in line]
 narrow = shown(printed(60, RECOMMEND)).split("\n")
 numbers = [i for i, line in enumerate(narrow) if " ± " in line]
