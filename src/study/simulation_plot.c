@@ -154,11 +154,11 @@ static caucus_status has_room(size_t runs, const caucus_sweep_found *sweep, cauc
     if (sweep->found)
         return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "plot",
                            "has room for %d lines over %s, not %zu — give fewer values of what else differs, or take "
-                           "the numbers from --format csv",
+                           "the numbers with format csv",
                            PLOT_LINES, sweep->what, sweep->lines);
     return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "plot",
-                       "has room for %d runs that sweep no number, not %zu — give fewer, or take the numbers from "
-                       "--format csv",
+                       "has room for %d runs that sweep no number, not %zu — give fewer, or take the numbers with "
+                       "format csv",
                        PLOT_RUNS, runs);
 }
 
@@ -188,6 +188,8 @@ static caucus_status script_of(const caucus_outcome *o, caucus_plot_kind kind, c
         return status;
     const bool curves = o->count <= PLOT_RUNS, experts = curves && plays_experts(o);
     const int panels = curves + (experts && o->count > 1) + experts + sweep.found;
+    const int keys = (int)(curves && o->count > sweep.lines ? o->count : sweep.lines); /* two have room in a panel */
+    const int panel = PANEL + (keys > 2 ? (keys - 2) * KEY_LINE : 0);
     caucus_text_add(s,
                     "set encoding utf8\nset terminal %s noenhanced size %d,%d background '#ffffff' font "
                     "'sans-serif,%d' rounded dashlength 1.0\n"
@@ -195,7 +197,7 @@ static caucus_status script_of(const caucus_outcome *o, caucus_plot_kind kind, c
                     "set grid ytics lc rgb '#dddddd' lt 1 lw 0.6\nset lmargin 10\nset rmargin 3\n"
                     "set key outside top left horizontal Left reverse samplen 2.5 textcolor rgb '#222222'\n"
                     "set multiplot layout %d,1\n",
-                    kind == CAUCUS_PLOT_SVG ? "svg dynamic" : "pngcairo", WIDE, PANEL * panels, FONT, panels);
+                    kind == CAUCUS_PLOT_SVG ? "svg dynamic" : "pngcairo", WIDE, panel * panels, FONT, panels);
     uint64_t most = 0;
     for (size_t i = 0; i < o->count; i++)
         most = rounds_of(o, i) > most ? rounds_of(o, i) : most;

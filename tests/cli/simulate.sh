@@ -296,7 +296,7 @@ grep -q '>clients<' sweep.svg && grep -q '>hedge<' sweep.svg && ! grep -q '>roun
 simulate "${c[@]}" "${small[@]}" --algorithm svt,hedge --clients 2,3 --epsilon 1,2,4 --plot both.svg >out 2>err
 grep -q '>epsilon<' both.svg && grep -q '>svt, clients 2<' both.svg && grep -q '>hedge, clients 3<' both.svg &&
     pass "a picture over the one of two numbers that has more values" || fail "two numbers: $(cat err)"
-csv="differs, or take the numbers from --format csv"
+csv="differs, or take the numbers with format csv"
 refused "more lines than a picture holds" \
     "caucus simulate: --plot has room for 14 lines over epsilon, not 15 — give fewer values of what else $csv" \
     "${c[@]}" --algorithm svt,hedge,stoch --clients 1,2,3,4,5 --epsilon 1,2,3,4,5,6 --plot full.svg
@@ -383,4 +383,6 @@ done
 simulate --trust paper-local --calibration paper --algorithm stoch "${small[@]}" >out 2>err
 if grep -q '^caucus simulate: trust paper-local: messages are NOT epsilon-private' err; then pass "paper-local warns";
     else fail "paper-local warns"; fi
+head -n 3 out | grep -qx "  WEAK: trust paper-local is for reproducing a paper, not for people's data" &&
+    pass "paper-local is weak in the first lines" || fail "paper-local in the first lines: $(cat out)"
 [ "$failures" -eq 0 ]
