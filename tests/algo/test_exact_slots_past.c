@@ -3,9 +3,9 @@
  *
  * An item is counted in one decision, whose sums weigh in the decisions after it, too. The real coordinator is given
  * the items of two worlds that differ in one loss (event) or in one device's slot (client-block); what its selections
- * see is taken from it, decision by decision, until the record is forgotten, and their laws follow: all of them together
- * may differ by e^1 at most. Items of the others are at their extremes or level. Selections do not change what is
- * reported here, so the worst transcript is a sum over decisions. The twin has the rate at which one decision alone
+ * see is taken from it, decision by decision, until the record is forgotten, and their laws follow: all of them
+ * together may differ by e^1 at most. Items of the others are at their extremes or level. Selections do not change what
+ * is reported here, so the worst transcript is a sum over decisions. The twin has the rate at which one decision alone
  * costs 1. */
 #include "dp/exact.h"
 
