@@ -345,11 +345,17 @@ static void print_cell(FILE *out, const char *text, int wide, bool left) {
     fprintf(out, "%*s%s%*s", left ? 0 : pad, "", text, left ? pad : 0, "");
 }
 
-/* The first column and those from `from` to before `to`. */
+enum { RUN_NUMBER = 5 }; /* columns of a run's number and the space before it */
+
+/* The first column and those from `from` to before `to`; `numbered`: a run's number before them. */
 static void print_columns(FILE *out, const caucus_outcome *outcome, const bool show[], const int wide[], size_t from,
-                          size_t to) {
+                          size_t to, bool numbered) {
     char text[CELL_BYTES];
     for (size_t line = 0; line <= outcome->count; line++) {
+        if (numbered && line == 0)
+            fprintf(out, "%*s", RUN_NUMBER, "run");
+        else if (numbered)
+            fprintf(out, "%*zu", RUN_NUMBER, line);
         for (size_t c = 0; c < to; c = c == 0 ? from : c + 1) {
             if (!show[c])
                 continue;
@@ -367,6 +373,7 @@ static void print_columns(FILE *out, const caucus_outcome *outcome, const bool s
 static void print_grid(FILE *out, const caucus_outcome *outcome) {
     bool show[COLUMNS];
     int wide[COLUMNS];
+    int whole = -1;
     char text[CELL_BYTES];
     for (size_t c = 0; c < COLUMNS; c++) {
         show[c] = is_shown(outcome, &columns[c]);
@@ -376,19 +383,23 @@ static void print_grid(FILE *out, const caucus_outcome *outcome) {
             columns[c].write(&r, text);
             wide[c] = width(text) > wide[c] ? width(text) : wide[c];
         }
+        whole += show[c] ? 3 + wide[c] : 0;
     }
-    /* As many columns as fit, and the others below, each time with the first one again. */
+    /* As many columns as fit, and the others below, each time with the first one again, and with the number of the run
+     * where there are several: their first columns may be alike. */
+    const bool numbered = outcome->width > 0 && whole > outcome->width && outcome->count > 1;
     for (size_t from = 1, to; from < COLUMNS; from = to) {
-        int used = 2 + wide[0];
+        const int first = (numbered ? RUN_NUMBER : 0) + 2 + wide[0];
+        int used = first;
         for (to = from; to < COLUMNS; to++) {
             const int more = show[to] ? 3 + wide[to] : 0;
-            if (outcome->width > 0 && used + more > outcome->width && used > 2 + wide[0])
+            if (outcome->width > 0 && used + more > outcome->width && used > first)
                 break;
             used += more;
         }
         if (from > 1)
             fputc('\n', out);
-        print_columns(out, outcome, show, wide, from, to);
+        print_columns(out, outcome, show, wide, from, to, numbered);
     }
 }
 

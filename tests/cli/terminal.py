@@ -196,6 +196,15 @@ check(len(names) > 3 and [line.split()[0] for line in barred] == names,
       "audits in 60 columns: a line with a bar for each")
 check(re.sub(r"\s+", " ", " ".join(narrow)).count(": at least") == len(names), "and its finding below")
 
+# A simulation's table in pieces: each says which run a row is of, as the words below do.
+SWEPT = ["simulate", "--algorithm", "svt", "--clients", "2,3,4", *SMALL[2:], "--trials", "2"]
+text = shown(printed(60, SWEPT))
+fits(60, text, " ".join(SWEPT))
+pieces = re.findall(r"^  run  algorithm .*\n((?: +[0-9]+  svt .*\n)+)", text, re.M)
+check(len(pieces) > 1 and all([line.split()[0] for line in piece.split("\n")[:-1]] == ["1", "2", "3"]
+                              for piece in pieces), "rows of a table in pieces have the numbers of their runs")
+check(not re.search(r"^  run ", piped(SWEPT, "C.UTF-8").decode(), re.M), "and none where a table is whole")
+
 # The phases of a plan stand in rows at any width: where those of a pipe do not fit, closer to each other.
 PHASES = ["plan", "--algorithm", "stoch", "--clients", "3", "--experts", "6", "--rounds", "5000000", *SMALL[-2:]]
 row = re.compile(r"^    ([0-9]+) +([0-9]+-[0-9]+) +(\S+)(?: each)? +([0-9]+) +([0-9]+) +(\S+) +(\S+)$", re.M)
