@@ -149,7 +149,7 @@ void caucus_view_json(const caucus_view *view, FILE *to) {
     put_spent(&view->status, &j);
     caucus_json_list(&j, "look");
     for (uint32_t i = 0; i < view->status.looks; i++)
-        caucus_look_json(&j, NULL, &view->status.look[i]);
+        caucus_look_json(&j, NULL, &view->status.look[i], view->plan);
     caucus_json_close(&j);
     caucus_json_whole(&j, "history_left_off", view->left_off);
     caucus_json_list_row(&j, "history");

@@ -167,7 +167,7 @@ static void looks(caucus_json *j, const caucus_run_result *result) {
         return;
     caucus_json_list(j, "look");
     for (uint32_t i = 0; i < result->done; i++)
-        caucus_look_json(j, NULL, result->trial[i].look.clients > 0 ? &result->trial[i].look : NULL);
+        caucus_look_json(j, NULL, result->trial[i].look.clients > 0 ? &result->trial[i].look : NULL, result->plan);
     caucus_json_close(j);
 }
 

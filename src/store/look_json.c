@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-void caucus_look_json(caucus_json *j, const char *key, const caucus_look *look) {
+void caucus_look_json(caucus_json *j, const char *key, const caucus_look *look, const caucus_plan *plan) {
     if (look == NULL) {
         caucus_json_null(j, key);
         return;
@@ -13,6 +13,7 @@ void caucus_look_json(caucus_json *j, const char *key, const caucus_look *look) 
     caucus_json_object_row(j, key);
     caucus_json_whole(j, "phase", look->phase);
     caucus_json_whole(j, "expert", look->expert);
+    caucus_json_text(j, "name", caucus_plan_expert_name(plan, look->expert));
     caucus_json_whole(j, "clients", look->clients);
     caucus_json_real(j, "loss", look->loss);
     caucus_json_real(j, "low", look->low);
@@ -21,7 +22,7 @@ void caucus_look_json(caucus_json *j, const char *key, const caucus_look *look) 
 }
 
 /* A document of one list with one object, of which the object is cut out. */
-void caucus_look_text(const caucus_look *look, char ret[CAUCUS_LOOK_BYTES]) {
+void caucus_look_text(const caucus_look *look, const caucus_plan *plan, char ret[CAUCUS_LOOK_BYTES]) {
     char whole[2 * CAUCUS_LOOK_BYTES] = "";
     ret[0] = '\0';
     FILE *to = fmemopen(whole, sizeof whole, "w");
@@ -29,12 +30,16 @@ void caucus_look_text(const caucus_look *look, char ret[CAUCUS_LOOK_BYTES]) {
         return;
     caucus_json j;
     caucus_json_begin(&j, to, true);
-    caucus_look_json(&j, "look", look);
+    caucus_look_json(&j, "look", look, plan);
     caucus_json_end(&j);
     (void)fclose(to);
     const char *from = strstr(whole, "{\"phase\"");
-    const char *end = from != NULL ? strchr(from, '}') : NULL;
-    if (end == NULL || end + 1 - from >= CAUCUS_LOOK_BYTES)
+    char *end = strrchr(whole, '}'); /* of the document; a name may hold one as well */
+    if (end != NULL) {
+        *end = '\0';
+        end = strrchr(whole, '}');
+    }
+    if (from == NULL || end == NULL || end + 1 - from >= CAUCUS_LOOK_BYTES)
         return;
     memcpy(ret, from, (size_t)(end + 1 - from));
     ret[end + 1 - from] = '\0';

@@ -9,11 +9,11 @@
 
 #include "store/json.h"
 
-/** One object in one line; NULL: null. `key` is NULL within a list. */
-void caucus_look_json(caucus_json *json, const char *key, const caucus_look *look);
+/** One object in one line; NULL: null. `key` is NULL within a list. The expert is looked up in the plan's names. */
+void caucus_look_json(caucus_json *json, const char *key, const caucus_look *look, const caucus_plan *plan);
 /** The object alone, as text: the same bytes that caucus_look_json() writes after its key. */
-#define CAUCUS_LOOK_BYTES 256
-void caucus_look_text(const caucus_look *look, char ret[CAUCUS_LOOK_BYTES]);
+#define CAUCUS_LOOK_BYTES 512
+void caucus_look_text(const caucus_look *look, const caucus_plan *plan, char ret[CAUCUS_LOOK_BYTES]);
 /** "0.312 (0.29 to 0.34)": for people, with as many digits as the interval has. */
 #define CAUCUS_LOOK_WORDS_BYTES 96
 void caucus_look_words(const caucus_look *look, char ret[CAUCUS_LOOK_WORDS_BYTES]);

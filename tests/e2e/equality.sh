@@ -20,6 +20,11 @@ equal stoch-look-block stoch coordinator drawn 1 --epsilon 16 --show-loss 6 --lo
 grep -q '"look": {"phase": 1[0-9], ' "$work/up.json" || bad "stoch-look-block: up shows no loss of the last phase"
 equal stoch-client-look stoch coordinator drawn 1 --epsilon 40 --show-loss 9 --unit client --growth 3
 grep -q '"look": {"phase": 4, ' "$work/up.json" || bad "stoch-client-look: up shows no loss of the last phase"
+"$CAUCUS" up --algorithm stoch --adversary bernoulli --clients 3 --names 'a},b\c}' --rounds 32 --epsilon 10 \
+    --show-loss 5 --format json >"$work/up.json" 2>"$work/up.err" </dev/null ||
+    bad "names of what is shown: $(cat "$work/up.err")"
+grep -qE '"look": \{"phase": [0-9]+, "expert": (0, "name": "a\}"|1, "name": "b\\\\c\}"), "cl' "$work/up.json" ||
+    bad "names of what is shown: $(grep '"look"' "$work/up.json")"
 equal svt-renew svt coordinator turning 1 --epsilon 60 --renew 20
 equal hedge-renew hedge coordinator drawn 2 --epsilon 30 --renew 12
 endless stoch-endless stoch coordinator drawn 1 --epsilon 10 --longest-phase 5

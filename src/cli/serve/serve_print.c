@@ -64,7 +64,7 @@ static void print_summary_json(const caucus_server_status *now, const caucus_pla
     caucus_json_whole(&j, "reports", now->reports);
     caucus_json_whole(&j, "refused", now->refused);
     caucus_json_whole(&j, "commits", now->commits);
-    caucus_look_json(&j, "look", now->looks > 0 ? &now->look[0] : NULL);
+    caucus_look_json(&j, "look", now->looks > 0 ? &now->look[0] : NULL, plan);
     caucus_json_truth(&j, "seeded", now->seeded);
     caucus_json_text(&j, "name", name);
     caucus_json_end(&j);

@@ -192,7 +192,7 @@ static int run(caucus_up *u, int argc, char **argv) {
         return caucus_complain("up", options, status, &(caucus_error){0});
     char look[CAUCUS_LOOK_BYTES] = "\"look\": null"; /* part of the coordinator's summary, byte for byte */
     if (compared.simulation.look.clients > 0)
-        caucus_look_text(&compared.simulation.look, look);
+        caucus_look_text(&compared.simulation.look, u->prepared.plan[0], look);
     compared.look = strstr(u->summary, look) != NULL;
     caucus_up_print(u, &compared);
     caucus_up_page_stay(u);

@@ -55,7 +55,8 @@ static void print_json(const caucus_up *u, const caucus_up_compared *c) {
     caucus_json_text(&j, "expert_name", caucus_plan_expert_name(u->prepared.plan[0], c->simulation.last));
     caucus_json_whole(&j, "best", c->simulation.best);
     caucus_json_text(&j, "best_name", caucus_plan_expert_name(u->prepared.plan[0], c->simulation.best));
-    caucus_look_json(&j, "look", c->simulation.look.clients > 0 && c->look ? &c->simulation.look : NULL);
+    caucus_look_json(&j, "look", c->simulation.look.clients > 0 && c->look ? &c->simulation.look : NULL,
+                     u->prepared.plan[0]);
     caucus_json_whole(&j, "scalars_up", scalars);
     caucus_json_whole(&j, "scalars_up_simulated", c->simulation.scalars_up);
     caucus_json_whole(&j, "bytes_in", in);
