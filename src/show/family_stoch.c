@@ -35,11 +35,11 @@ static phase_row phase_cells(const caucus_plan *plan, const caucus_stoch_phase *
     phase_row row;
     const size_t size = sizeof row.cell[0];
     (void)snprintf(row.cell[0], size, "%" PRIu64 "-%" PRIu64, phase->first, phase->first + phase->length - 1);
-    (void)snprintf(row.cell[1], size, "%s", caucus_words_whole(phase->samples).text);
+    (void)snprintf(row.cell[1], size, "%.47s", caucus_words_whole(phase->samples).text);
     (void)snprintf(row.cell[2], size, "%u", phase->trees);
     (void)snprintf(row.cell[3], size, "%u", phase->trees > 0 ? ((uint32_t)2 << phase->trees) - 2 : 1);
-    (void)snprintf(row.cell[4], size, "%s", caucus_words_number(phase_scale(plan, phase)).text);
-    (void)snprintf(row.cell[5], size, "%s", isnan(phase->error) ? "-" : caucus_words_number(phase->error).text);
+    (void)snprintf(row.cell[4], size, "%.47s", caucus_words_number(phase_scale(plan, phase)).text);
+    (void)snprintf(row.cell[5], size, "%.47s", isnan(phase->error) ? "-" : caucus_words_number(phase->error).text);
     return row;
 }
 
