@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The commands that `plan --recommend` prints at its end, typed as they are printed, lead to a federation that runs to
-# its end. Only the port is another: 0, a free one, and then the one that serve says.
+# its end. Only the port is another: 0, a free one, and then the one that serve says. The clients are given losses as a
+# device would give them, on standard input: the commands do not spend the run on the history.
 set -euo pipefail
 : "${CAUCUS:?path of the program}"
 work=$(mktemp -d)
@@ -48,7 +49,9 @@ done
 join=${command[5]//:7400/:$port}
 clients=()
 for client in 1 2 3; do
-    eval "exec timeout $patience ${join//client-1/client-$client}" >"join-$client" 2>"join-$client.err" </dev/null &
+    awk -F, -v client="$client" '$1 == client { print $3 "," $4 "," $5 }' mine.csv >"losses-$client"
+    eval "exec timeout $patience ${join//client-1/client-$client}" >"join-$client" 2>"join-$client.err" \
+        <"losses-$client" &
     clients+=($!)
 done
 for client in 1 2 3; do
