@@ -89,6 +89,10 @@ static size_t fill_chunk(caucus_connection *c) {
     const bool endless = s->history.endless;
     uint64_t cost_next, sums_next;
     pthread_mutex_lock(&c->loop->lock); /* what is counted of it; and without an end places are used again */
+    if (atomic_load(&s->session[c->client - 1]) != c->session) { /* another loop counts for the client by now */
+        pthread_mutex_unlock(&c->loop->lock);
+        return 0;
+    }
     caucus_coordinator_shown(s->machine, c->client, &cost_next, &sums_next);
     if (c->relayed)
         caucus_relay_shown(c, &cost_next, &sums_next);
