@@ -36,9 +36,12 @@ played() {
     shift 2
     timeout 300 "$CAUCUS" up "$@" --format json >"$work/up.json" 2>"$work/err" ||
         bad "$name: exit code $?: $(cat "$work/err")"
-    tr -d '\n' <"$work/up.json" |
-        grep -qE '"equal": true.*"adversary": "movielens".*"clients": 10, +"experts": 18, +"rounds": '"$rounds," ||
-        bad "$name: $(cat "$work/up.json" "$work/err")"
+    python3 - "$work/up.json" "$rounds" <<'PY' || bad "$name: $(cat "$work/up.json" "$work/err")"
+import json, sys
+up = json.load(open(sys.argv[1]))
+seen = [up[key] for key in ("equal", "adversary", "clients", "experts", "rounds")]
+sys.exit(seen != [True, "movielens", 10, 18, int(sys.argv[2])])
+PY
     "$CAUCUS" simulate --trust coordinator "$@" --trials 1 --format csv >"$work/sim.csv" 2>"$work/err" ||
         bad "$name: simulate: $(cat "$work/err")"
     python3 - "$work/up.json" "$work/sim.csv" <<'PY' || bad "$name: simulate plays otherwise"

@@ -139,5 +139,5 @@ wrong 2 "goes with clients in step" "$CAUCUS" serve --plan "$plan" --state "$wor
     --deadline 3
 wrong 2 "is not needed" "$CAUCUS" join --connect 127.0.0.1:1 --plan "$plan" --insecure --client 1 --new-device
 wrong 2 "has its losses by rounds" "$CAUCUS" join --connect 127.0.0.1:1 --plan "$plan" --insecure --client 1 \
-    --adversary drifting --play 3 --seed 1
+    --adversary lower-bound-oblivious --play 3 --seed 1
 done_with "own pace"
