@@ -110,8 +110,8 @@ static void reap(caucus_loop *loop) {
         if (c->client != 0)
             atomic_fetch_sub(&loop->server->connections, 1);
         SSL_free(c->ssl);
-        /* Closing alone does not take it out of epoll while a child that was forked meanwhile has it open, too: its next
-         * event would lead to memory that is free. */
+        /* Closing alone does not take it out of epoll while a child that was forked meanwhile has it open, too: its
+         * next event would lead to memory that is free. */
         (void)epoll_ctl(loop->epoll, EPOLL_CTL_DEL, c->fd, NULL);
         close(c->fd);
         caucus_wipe_free(c->pending, c->pending_room);
