@@ -182,7 +182,7 @@ void caucus_waits_expects_not(caucus_server *s, uint32_t client) {
         atomic_fetch_sub(&s->expected_count, 1);
 }
 
-/* A look at the list of the revoked: whether anything has come of it, for which all locks were taken. */
+/* A look at the list of the revoked, with all locks held: whether anything has come of it. */
 typedef struct look {
     caucus_server *server;
     bool changed;
@@ -190,8 +190,6 @@ typedef struct look {
 
 static void say_revoked(look *l, uint32_t client, bool on) {
     caucus_server *s = l->server;
-    if (!l->changed)
-        caucus_step_hold_loops(s);
     l->changed = true;
     set_now(s, client, REVOKED, on);
     if (on && s->placed && s->placed[client - 1] != 0)
@@ -233,11 +231,11 @@ static void take_entry(void *user, uint32_t client, const char *serial) {
 void caucus_waits_list(caucus_server *s, bool news) {
     look l = {.server = s};
     pthread_mutex_lock(&s->lock);
+    caucus_step_hold_loops(s); /* before the locks of the list and of serials, as whoever decides a step takes them */
     keep_listed(s, BARRED, s->waits.barred, &s->waits.bars, still_revoked, &l);
     if (news)
         caucus_revoked_each(s->revoked, take_entry, &l);
-    if (l.changed)
-        caucus_step_release_loops(s);
+    caucus_step_release_loops(s);
     pthread_mutex_unlock(&s->lock);
     if (l.changed)
         caucus_step_look(s);
