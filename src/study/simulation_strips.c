@@ -105,7 +105,7 @@ static void put_title(caucus_text *s, const caucus_outcome *o, const strip_key *
     if (colour == key->named)
         caucus_text_add(s, "'others'");
     else if (key->shares == NULL)
-        caucus_text_add(s, "'%s'", roles[colour]);
+        caucus_text_add(s, "'%s'", roles[colour == BEST ? BEST : LAST]);
     else
         caucus_text_add(s, "\"expert %s\"",
                         caucus_plan_expert_words(o->result[0].plan, key->shares[colour].expert).text);

@@ -40,7 +40,8 @@ static double proved_of_played(const caucus_comparison *c, const caucus_candidat
 }
 
 bool caucus_candidate_above(const caucus_comparison *c, const caucus_candidate *x) {
-    return x->quick.done && caucus_candidate_useful(c, x) && x->quick.regret.mean > proved_of_played(c, x);
+    return x->plan != NULL && x->quick.done && caucus_candidate_useful(c, x) &&
+           x->quick.regret.mean > proved_of_played(c, x);
 }
 
 double caucus_candidate_proof(const caucus_comparison *c, const caucus_candidate *x) {
@@ -116,7 +117,7 @@ const caucus_candidate *caucus_comparison_best(const caucus_comparison *c, caucu
             ahead = x;
     }
     found = ahead;
-    for (size_t i = 0; i < c->count && !c->by_proof; i++) {
+    for (size_t i = 0; ahead != NULL && i < c->count && !c->by_proof; i++) {
         const caucus_candidate *x = &c->candidate[i];
         if (is_one_of(c, x, trust, alone) && is_near(c, x, ahead) &&
             caucus_candidate_proof(c, x) < caucus_candidate_proof(c, found))
