@@ -14,7 +14,8 @@ serve() { # serve NAME FLAGS...: in the foreground, to be refused or to die; set
     local name=$1
     shift
     code=0
-    timeout 60 "$CAUCUS" serve --plan "$plan" --state "$work/$name" --listen 127.0.0.1:0 --insecure "$@" \
+    state_of "$name"
+    timeout 60 "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" --listen 127.0.0.1:0 --insecure "$@" \
         >"$work/serve.out" 2>"$work/serve.err" </dev/null || code=$?
 }
 runs() { grep -c '^run' "$1" 2>/dev/null || true; }
@@ -38,7 +39,7 @@ whole_run() { # whole_run NAME FLAGS...: to its end
 # 1. Three runs of epsilon 1 fit into 3, a fourth does not: exit code 3, one line, no state.
 ledger=$work/data.ledger
 serve none --ledger "$ledger"
-{ [ "$code" -eq 2 ] && says "$work/serve.err" "--budget E or E,D begins one" && [ ! -e "$work/none" ]; } ||
+{ [ "$code" -eq 2 ] && says "$work/serve.err" "--budget E or E,D begins one" && keeps_nothing none; } ||
     bad "no ledger, no budget: $code: $(cat "$work/serve.err")"
 serve none --budget 3
 { [ "$code" -eq 2 ] && says "$work/serve.err" "a budget belongs to a ledger"; } ||
@@ -57,7 +58,7 @@ once "$ledger" 3 "three runs"
 cp "$ledger" "$work/full.ledger"
 serve fourth --ledger "$ledger"
 { [ "$code" -eq 3 ] && [ "$(wc -l <"$work/serve.err")" -eq 1 ] &&
-    says "$work/serve.err" "the budget does not allow this run: epsilon 1" && [ ! -e "$work/fourth" ] &&
+    says "$work/serve.err" "the budget does not allow this run: epsilon 1" && keeps_nothing fourth &&
     cmp -s "$ledger" "$work/full.ledger"; } || bad "a fourth run: $code: $(cat "$work/serve.err")"
 whole_run unlimited
 # A state that was begun without a ledger, and goes on with one that has no room: the same.
@@ -103,7 +104,7 @@ echo "ok: killed at every place, reserved once"
 exec 9>>"$ledger"
 flock -x 9
 serve locked --ledger "$ledger"
-{ [ "$code" -eq 1 ] && says "$work/serve.err" "in use by another process" && [ ! -e "$work/locked" ]; } ||
+{ [ "$code" -eq 1 ] && says "$work/serve.err" "in use by another process" && keeps_nothing locked; } ||
     bad "a locked ledger: $code: $(cat "$work/serve.err")"
 exec 9>&-
 
@@ -129,20 +130,30 @@ grep -q '^  Left      epsilon 1.5 of 3' <<<"$shown" || bad "privacy: $shown"
 grep -q '? of 1 ' <<<"$shown" || bad "privacy claims to know what a live run has released: $shown"
 # A state says what its ledger says, where it can be read, and that it has one where it cannot.
 says_state() { # says_state WORDS BUDGET LEFT
-    shown=$("$CAUCUS" privacy "$work/shown")
+    state_of shown
+    shown=$("$CAUCUS" privacy "$state")
     grep -qF "$1" <<<"$shown" && grep -qF "Reserved in $small" <<<"$shown" &&
-        grep -qF "\"budget\": {\"epsilon\": $2," <("$CAUCUS" privacy "$work/shown" --format json) &&
-        [ "$(left "$work/shown")" = "$3" ]
+        grep -qF "\"budget\": {\"epsilon\": $2," <("$CAUCUS" privacy "$state" --format json) &&
+        [ "$(left "$state")" = "$3" ]
 }
-says_state "Reserved 1 of 3 by this run (0 used so far; the rest is not given back), 1.5 left." 3 1.5 ||
-    bad "the state does not say what its ledger says: $shown"
-mv "$small" "$small.away"
-says_state "; what is left its ledger says, which cannot be read here." null null ||
-    bad "the state does not say that its ledger cannot be read: $shown"
-mv "$small.away" "$small"
-shown=$("$CAUCUS" privacy "$work/unlimited")
-{ grep -qF "; no ledger is known here: other runs on this data are not counted." <<<"$shown" &&
-    ! grep -q "Reserved in\|budget" <<<"$shown"; } || bad "a run without a ledger: $shown"
+# A database, which many machines read, does not name a file of one of them.
+without_ledger=(unlimited)
+if in_postgres; then
+    without_ledger+=(shown)
+else
+    says_state "Reserved 1 of 3 by this run (0 used so far; the rest is not given back), 1.5 left." 3 1.5 ||
+        bad "the state does not say what its ledger says: $shown"
+    mv "$small" "$small.away"
+    says_state "; what is left its ledger says, which cannot be read here." null null ||
+        bad "the state does not say that its ledger cannot be read: $shown"
+    mv "$small.away" "$small"
+fi
+for what in "${without_ledger[@]}"; do
+    state_of "$what"
+    shown=$("$CAUCUS" privacy "$state")
+    { grep -qF "; no ledger is known here: other runs on this data are not counted." <<<"$shown" &&
+        ! grep -q "Reserved in\|budget" <<<"$shown"; } || bad "$what, which names no ledger: $shown"
+done
 kill "$server" "$shown_server"
 for i in "$server" "$shown_server"; do ended "$i" "shown" 0; done
 
@@ -162,19 +173,17 @@ make_plan "$work/weak.yaml" --algorithm stoch --clients 50 --experts 4 --rounds 
 start_coordinator weak "$work/weak.yaml" 0 "${security[@]}" --ledger "$work/weak.ledger" --budget 3,0.1
 kill "$server"
 ended "$server" "weak" 0
-for what in weak.ledger weak; do
-    shown=$("$CAUCUS" privacy "$work/$what")
+state_of weak
+for what in "$work/weak.ledger" "$state"; do
+    shown=$("$CAUCUS" privacy "$what")
     [ "$(sed -n 2p <<<"$shown")" = \
         "  WEAK: run 1 has delta 0.05, above 1/clients: some client may be exposed entirely" ] ||
         bad "privacy of $what does not say that its delta is weak: $shown"
 done
 echo "ok: parts, and what is weak"
 
-# 5. From a file system that cannot be written to: the ledger, the state of a run that ended, and that of one that was
-# killed with its log.
-mkdir "$work/ro"
-cp "$ledger" "$work/ro/data.ledger"
-cp -r "$work/first" "$work/ro/ended"
+# 5. From a file system that cannot be written to, or by a role of the database that may only read: the ledger, the
+# state of a run that ended, and that of one that was killed with its log.
 make_losses 2 40 4
 start_coordinator torn "$plan" 0 "${security[@]}"
 start_held torn "$plan" "$port" 1 --insecure --client 1
@@ -185,10 +194,27 @@ let_play torn 1 10
 until_true 20 has_lines "$work/torn.1.1.out" 11 || bad "torn: no 10 rounds were played"
 kill -9 "$server" "${pids[@]}"
 for i in "$server" "${pids[@]}"; do exit_code "$i"; done
+state_of torn
+"$CAUCUS" privacy "$state" --format json | sed 's/"ledger": "[^"]*"//' >"$work/torn.json"
+if in_postgres; then
+    sql "CREATE ROLE reader LOGIN"
+    for what in first torn; do
+        state_of $what
+        sql "GRANT USAGE ON SCHEMA $schema TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA $schema TO reader"
+        "$CAUCUS" privacy "${state/caucus@/reader@}" >"$work/ro.out" 2>"$work/ro.err" ||
+            bad "privacy of $what, by who may only read: $(cat "$work/ro.err")"
+    done
+    "$CAUCUS" privacy "${state/caucus@/reader@}" --format json | sed 's/"ledger": "[^"]*"//' |
+        cmp -s - "$work/torn.json" || bad "who may only read is shown another ledger"
+    done_with "budgets across live runs"
+    exit 0
+fi
+mkdir "$work/ro"
+cp "$ledger" "$work/ro/data.ledger"
+cp -r "$work/first" "$work/ro/ended"
 cp -r "$work/torn" "$work/ro/killed"
 rm -f "$work/ro/killed/coordinator.db-shm" "$work/ro/ended/coordinator.db-shm" "$work/ro/ended/coordinator.db-wal"
 [ -s "$work/ro/killed/coordinator.db-wal" ] || bad "the killed run has no log: the test would show little"
-"$CAUCUS" privacy "$work/torn" --format json | sed 's/"ledger": "[^"]*"//' >"$work/torn.json"
 reader=()
 if [ "$(id -u)" -eq 0 ]; then
     mkdir "$work/full"

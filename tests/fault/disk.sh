@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The disk is full, cannot be written to, or lost the end of the log: the coordinator goes on from a whole commit or
-# says why it does not, and tells nobody what it has not kept.
+# says why it does not, and tells nobody what it has not kept. With the state in PostgreSQL: its tables are in a
+# tablespace whose disk is full; the server takes no writes, or the key file is where nothing can be written; and tables
+# from before the last commits are put back. (A full disk under the server's own log ends the server: that is a kill,
+# tests/fault/long/postgres_kills.sh; a log that lost its end is a matter of the server's own recovery.)
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 seed=24 clients=3 security=(--insecure)
@@ -24,6 +27,10 @@ all_ended() { # all_ended NAME
     for i in "${pids[@]}" "$server"; do ended "$i" "$1" 0; done
 }
 last_block() { # last_block NAME: what the committed announcements allow to play. Read elsewhere: it takes room.
+    if in_postgres; then
+        sql "SELECT block FROM \"$1\".caucus_announcement ORDER BY serial DESC LIMIT 1"
+        return
+    fi
     rm -rf "$work/read"
     mkdir "$work/read"
     cp "$work/$1"/coordinator.db "$work/$1"/coordinator.db-wal "$work/read" 2>/dev/null || true
@@ -52,9 +59,29 @@ stop_filling() {
     wait "$filler" 2>/dev/null || true
 }
 
+# make_full_record: its tables and their indexes are on the small disk; and somebody reads them for long, so that the
+# server gives no place to a new row that an old one had
+make_full_record() {
+    local move
+    mkdir "$work/full/tables"
+    chown "$(stat -c %U "$cluster/data")" "$work/full/tables"
+    sql "CREATE TABLESPACE small LOCATION '$work/full/tables'"
+    state_of full
+    sql "SELECT format('ALTER %s \"full\".%I SET TABLESPACE small', CASE relkind WHEN 'r' THEN 'TABLE' ELSE 'INDEX' END,
+        relname) FROM pg_class WHERE relnamespace = '\"full\"'::regnamespace AND relkind IN ('r', 'i')" >"$work/moves"
+    while read -r move; do sql "$move" </dev/null; done <"$work/moves"
+    psql -X -q -h "$cluster" -U caucus -d caucus -c "BEGIN ISOLATION LEVEL REPEATABLE READ" \
+        -c 'SELECT * FROM "full".caucus_run' -c "SELECT pg_sleep(3600)" >"$work/reads" 2>&1 </dev/null &
+    until_true 20 reads_for_long || bad "nobody reads for long"
+}
+reads_for_long() { [ "$(sql "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(3600)'")" -eq 1 ]; }
+
 # 1. A full disk, in the middle of a run.
 mkdir "$work/full"
-if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$work/full" 2>/dev/null; then
+size=512k mode=0700
+! in_postgres || size=1m mode=0711
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o "size=$size,mode=$mode" caucus-fault "$work/full" 2>/dev/null; then
+    ! in_postgres || make_full_record
     start_coordinator full "$plan" 0 "${security[@]}"
     fixed=$port
     join_all full "$fixed" held
@@ -86,6 +113,8 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$
     [ "$code" -eq 1 ] || bad "still full: exit code $code: $(tail -n 1 "$work/full.err")"
     stop_filling
     rm "$work/full/filler"
+    ! in_postgres || sql "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '% pg_sleep(3600)'
+        AND pid <> pg_backend_pid()" >"$work/reads"
     start_coordinator full "$plan" "$fixed" "${security[@]}"
     all_ended "full disk, room again"
     same_run full reference
@@ -114,12 +143,29 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=512k,mode=0700 caucus-fault "$
     same_run away reference
     echo "ok: a client's disk full: $(sed -n 's/.*caucus join: .*state: //p' "$work/away.1.1.err" | tail -n 1)"
 
-    # 2. A file system that cannot be written to.
-    mount -o remount,ro "$work/full"
-    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full" --listen 127.0.0.1:0 \
-        --insecure --seed 24
-    wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full/new" --listen 127.0.0.1:0 \
-        --insecure --seed 24
+    # 2. A file system, or a server, that cannot be written to.
+    if in_postgres; then
+        state_of new
+        cp "${state_key[1]}" "$work/full/new.key"
+        mount -o remount,ro "$work/full"
+        wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$state" \
+            --state-key "$work/full/new.key" --listen 127.0.0.1:0 --insecure --seed 24
+        sql "ALTER SYSTEM SET default_transaction_read_only = on"
+        sql "SELECT pg_reload_conf()" >/dev/null
+        wrong 1 "read-only" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" --listen 127.0.0.1:0 --insecure --seed 24
+        PGOPTIONS=-cdefault_transaction_read_only=off sql "ALTER SYSTEM RESET default_transaction_read_only"
+        sql "SELECT pg_reload_conf()" >/dev/null
+        keeps_nothing new || bad "read-only, and a run was begun"
+        mount -o remount,rw "$work/full"
+        sql 'DROP SCHEMA "full" CASCADE' 2>/dev/null
+        sql "DROP TABLESPACE small"
+    else
+        mount -o remount,ro "$work/full"
+        wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full" --listen 127.0.0.1:0 \
+            --insecure --seed 24
+        wrong 1 "ead-only file system" "$CAUCUS" serve --plan "$plan" --state "$work/full/new" --listen 127.0.0.1:0 \
+            --insecure --seed 24
+    fi
     umount "$work/full"
     echo "ok: read-only"
 else
@@ -133,6 +179,36 @@ fi
 
 # 3. The log of a killed coordinator, cut short: with the commit that nobody heard of missing it goes on, with more
 # missing it refuses. Clients that begin anew bring everything again.
+if in_postgres; then
+    # Copies of the tables with the key file of the end: one without the last commit, which nobody has heard of, and one
+    # without ten more.
+    dies=$(sql "SELECT min(serial) + 3 FROM reference.caucus_announcement WHERE block >= 20")
+    start_coordinator killed "$plan" 0 "${security[@]}" --fault-commit "$dies:after"
+    join_all killed "$port" held
+    for round in 10 19; do
+        let_play killed 1 $round
+        until_true 20 has_lines "$work/killed.1.1.out" $((round + 1)) || give_up "killed: no $round rounds were played"
+        copy_record killed "cut$round"
+    done
+    let_play killed 1 60
+    ended "$server" "killed" 137
+    for i in "${pids[@]}"; do kill -9 "$i" 2>/dev/null || true; exit_code "$i"; done
+    state_of killed
+    for cut in cut10 cut19; do cp "${state_key[1]}" "$work/$cut.key"; done
+    state_of cut10
+    wrong 3 "an older copy, or its log is damaged or gone" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" \
+        --listen 127.0.0.1:0 --seed 24 "${security[@]}"
+    for cut in cut19 killed; do
+        start_coordinator "$cut" "$plan" 0 "${security[@]}"
+        rm -f "$work/$cut".[123].*
+        join_all "$cut" "$port"
+        all_ended "$cut"
+        same_run "$cut" reference
+        echo "$cut: $(grep -o 'going on at step.*' "$work/$cut.err" | head -n 1)"
+    done
+    done_with "disk"
+    exit 0
+fi
 start_coordinator killed "$plan" 0 "${security[@]}" --fault-commit 30:after
 fixed=$port
 join_all killed "$fixed"

@@ -9,13 +9,15 @@ patience=300 seed=24 adversary=halving clients=3 security=(--insecure)
 plan=$work/plan.yaml
 make_plan "$plan" --algorithm svt --clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator
 
-stopped() { # stopped CODE FLAGS...: what it says in $work/stop.out and .err
+stopped() { # stopped CODE NAME FLAGS...: what it says in $work/stop.out and .err
     local want=$1 code=0
-    shift
-    "$CAUCUS" stop "$@" >"$work/stop.out" 2>"$work/stop.err" </dev/null || code=$?
+    state_asked "$2"
+    shift 2
+    "$CAUCUS" stop "${state_flags[@]}" "$@" >"$work/stop.out" 2>"$work/stop.err" </dev/null || code=$?
     [ "$code" -eq "$want" ] || bad "stop $*: exit code $code, expected $want: $(cat "$work/stop.out" "$work/stop.err")"
 }
 is_forgotten() { # is_forgotten NAME: its state holds no sums and no key, its last announcement ends the run
+    open_kept "$1"
     python3 - "$work/$1/coordinator.db" <<'PY'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
@@ -28,7 +30,8 @@ if len(root) != 68 or root[:4] != b"acE1" or any(parts) or (ask, leaf) != (0, 1)
 PY
 }
 is_refused() { # is_refused NAME: one line, exit code 3
-    wrong 3 "this run was ended for good after step" "$CAUCUS" serve --plan "$plan" --state "$work/$1" \
+    state_of "$1"
+    wrong 3 "this run was ended for good after step" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" \
         --listen 127.0.0.1:0 --insecure --seed "$seed"
     [ "$(wc -l <"$work/wrong.err")" -eq 1 ] || bad "$1: more than one line: $(cat "$work/wrong.err")"
 }
@@ -44,7 +47,7 @@ done
 kill -9 "${pid[3]}"
 exit_code "${pid[3]}"
 end_feed 3
-stopped 0 --state "$work/live" --format json
+stopped 0 live --format json
 [ "$(field coordinator_running "$work/stop.out")" = true ] || bad "live: $(cat "$work/stop.out")"
 [ "$(field before "$work/stop.out")" = false ] || bad "live: $(cat "$work/stop.out")"
 for i in 1 2; do
@@ -60,13 +63,13 @@ at_end=$(figures)
 end_feed 1 2
 is_forgotten live || bad "live: something is left"
 is_refused live
-stopped 0 --state "$work/live"
+stopped 0 live
 says "$work/stop.out" "this run was ended before" || bad "twice: $(cat "$work/stop.out")"
 start_coordinator live "$plan" 0 "${security[@]}" --stay
 start_fed live 3 --state "$work/live.3.state"
 ended "${pid[3]}" "live: the client that was away" 0
 says "$work/live.3.2.err" "the run was ended for good" || bad "away: $(cat "$work/live.3.2.err")"
-stopped 0 --state "$work/live" # nothing to do, also while it stays
+stopped 0 live # nothing to do, also while it stays
 kill -TERM "$server"
 ended "$server" "live: --stay" 0
 [ "$(figures)" = "$at_end" ] || bad "live: what was done is not known any more: $(cat "$work/live.out")"
@@ -93,7 +96,7 @@ for rounds in 0 2; do
     fi
     kill -9 "$server"
     exit_code "$server"
-    stopped 0 --state "$work/$name"
+    stopped 0 "$name"
     says "$work/stop.out" "no coordinator was running" || bad "$name: $(cat "$work/stop.out")"
     is_forgotten "$name" || bad "$name: something is left"
     is_refused "$name"
@@ -111,19 +114,23 @@ done
 for when in "" ":after"; do
     name=dies${when#:}
     start_coordinator "$name" "$plan" 0 "${security[@]}" --fault-commit "2$when" # 1: the state of a new run
-    stopped 0 --state "$work/$name"
+    stopped 0 "$name"
     exit_code "$server"
     [ "$code" -eq 137 ] || bad "$name: the coordinator ended with $code, not killed"
     is_forgotten "$name" || bad "$name: something is left"
     is_refused "$name"
-    [ -e "$work/$name/stop" ] && [ -z "$when" ] && bad "$name: the request is left"
+    [ -e "$work/$name/stop" ] && [ -z "$when" ] && bad "$name: the request is left" # a database keeps the word
 done
 
 # A request that nobody lived to hear: the next coordinator does.
 start_coordinator asked "$plan" 0 "${security[@]}"
 kill -9 "$server"
 exit_code "$server"
-: >"$work/asked/stop"
+if in_postgres; then
+    sql "UPDATE asked.caucus_run SET stop = true"
+else
+    : >"$work/asked/stop"
+fi
 start_coordinator asked "$plan" 0 "${security[@]}" --linger 0
 ended "$server" "a request found at the start" 0
 is_forgotten asked || bad "asked: something is left"

@@ -8,6 +8,7 @@
 seed=24 adversary=bernoulli clients=3 security=(--insecure) rounds=40
 
 is_small() { # is_small NAME: whatever was announced, the store holds one announcement and three lines of the ledger
+    open_kept "$1"
     python3 - "$work/$1/coordinator.db" <<'PY'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
@@ -99,14 +100,15 @@ until_true 20 has_lines "$work/away.3.2.out" 1 ||
     bad "away: client 3 plays another expert"
 [ "$(wc -l <"$work/away.3.2.out")" -le 2 ] || bad "away: client 3 walks through what it missed"
 is_small away || bad "away: the store has grown"
-"$CAUCUS" stop --state "$work/away" >"$work/stop.out" 2>&1 || bad "stop: $(cat "$work/stop.out")"
+stop_run away
 for i in 1 2 3; do
     ended "${pid[i]}" "away: client $i" 0
     end_feed "$i"
 done
 ended "$server" "away: the coordinator" 0
 is_small away || bad "away: it has grown with the last announcement"
-wrong 3 "this run was ended for good" "$CAUCUS" serve --plan "$plan" --state "$work/away" --listen 127.0.0.1:0 \
+state_of away
+wrong 3 "this run was ended for good" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" --listen 127.0.0.1:0 \
     --insecure --seed "$seed"
 
 wrong 2 "must be a number of rounds" "$CAUCUS" join --connect 127.0.0.1:1 --plan "$plan" --insecure --client 1 --play 0

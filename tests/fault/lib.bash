@@ -24,7 +24,7 @@ finish() {
 trap finish EXIT
 done_with() { # done_with NAME: nothing of it runs on; the verdict
     local _
-    [ "${CAUCUS_RECORD:-}" != postgres ] || end_cluster families
+    ! in_postgres || end_cluster families
     for _ in $(seq $((400 * ${CAUCUS_PATIENCE:-1}))); do pgrep -f "$work" >/dev/null || break; sleep 0.05; done
     if pgrep -af "$work" >"$work/left"; then bad "processes left: $(cat "$work/left")"; fi
     [ "$failures" -eq 0 ] && echo "ok: $1" || exit 1
@@ -69,22 +69,36 @@ make_plan() { # make_plan FILE FLAGS...
     shift
     "$CAUCUS" plan "$@" --write "$file" >/dev/null 2>"$work/plan.err" || give_up "plan: $(cat "$work/plan.err")"
 }
-# state_of NAME: sets state, what --state is for that run, and state_key, the flags that go with it. With
-# CAUCUS_RECORD=postgres every run's state is in a PostgreSQL of the test's own: whole families of faults run so
+# With CAUCUS_RECORD=postgres every run's state is in a PostgreSQL of the test's own: all families of faults run so
 # (tools/nightly, part records).
+in_postgres() { [ "${CAUCUS_RECORD:-}" = postgres ]; }
+# state_of NAME: sets state, what --state is for that run, state_key, the flags that go with it, and state_flags: all
+# that a verb needs to be told.
 state_of() {
     state=$work/$1 state_key=()
-    [ "${CAUCUS_RECORD:-}" != postgres ] || state_in_postgres "$1"
+    ! in_postgres || state_in_postgres "$1"
+    state_flags=(--state "$state" "${state_key[@]}")
 }
-# stop_run NAME: ask for the end of that run. A coordinator at work has its key file, so that a copy is shown.
-stop_run() {
+# state_asked NAME: the same for who is not its coordinator: one at work has its key file, so that a copy is shown.
+state_asked() {
     state_of "$1"
-    if [ "${#state_key[@]}" -gt 0 ]; then
-        cp "${state_key[1]}" "$work/$1.asks.key"
-        state_key=(--state-key "$work/$1.asks.key")
-    fi
-    "$CAUCUS" stop --state "$state" "${state_key[@]}" >"$work/stop.out" 2>&1 || bad "stop: $(cat "$work/stop.out")"
+    ! in_postgres || { cp "${state_key[1]}" "${state_key[1]}.copy" && state_flags[3]=${state_key[1]}.copy; }
 }
+stop_run() { # stop_run NAME: ask for the end of that run
+    state_asked "$1"
+    "$CAUCUS" stop "${state_flags[@]}" >"$work/stop.out" 2>&1 || bad "stop: $(cat "$work/stop.out")"
+}
+# keeps_nothing NAME: no run was ever begun there
+keeps_nothing() {
+    if in_postgres; then
+        state_of "$1"
+        [ "$(sql "SELECT count(*) FROM \"$schema\".caucus_run")" -eq 0 ]
+    else
+        [ ! -e "$work/$1" ]
+    fi
+}
+# open_kept NAME...: what is kept of those runs is in $work/NAME/coordinator.db, to be looked at
+open_kept() { ! in_postgres || export_records "$@"; }
 listens() { # listens FILE PID: it said where, or it is dead
     says "$1" "listening" || ! kill -0 "$2" 2>/dev/null
 }
@@ -210,7 +224,7 @@ experts() {
 # from one release to another, or add one. The last third of the chunks is not compared: with which certificates clients
 # came.
 same_state() {
-    [ "${CAUCUS_RECORD:-}" != postgres ] || export_records "$1" "$2"
+    open_kept "$1" "$2"
     python3 - "$work/$1/coordinator.db" "$work/$2/coordinator.db" <<'PY'
 import re, sqlite3, sys
 one, two = (sqlite3.connect(path) for path in sys.argv[1:])
@@ -249,7 +263,7 @@ same_run() {
 # afterwards.
 as_announced() {
     local i
-    [ "${CAUCUS_RECORD:-}" != postgres ] || export_records "$1"
+    open_kept "$1"
     python3 - "$work/$1/coordinator.db" "$interval" >"$work/$1.kept" <<'PY'
 import sqlite3, sys
 for (expert,) in sqlite3.connect(sys.argv[1]).execute("SELECT expert FROM announcement ORDER BY serial"):
@@ -282,7 +296,7 @@ undisturbed() {
     [ "$(sort -u "$work/$name.played" | wc -l)" -ge 3 ] ||
         bad "$name: fewer than 3 experts were played: the test would show little"
 }
-if [ "${CAUCUS_RECORD:-}" = postgres ]; then
+if in_postgres; then
     # shellcheck source=tests/fault/postgres.bash
     . "$(dirname "${BASH_SOURCE[0]}")/postgres.bash"
     start_cluster families

@@ -83,7 +83,8 @@ if grep -vE 'NOT PRIVATE|WEAK' "$work/quiet.err" >"$work/loud"; then bad "--quie
 mkfifo "$work/pipe"
 exec 7<>"$work/pipe"
 timeout 5 dd if=/dev/zero of="$work/pipe" bs=4096 count=1000 oflag=nonblock 2>/dev/null || true
-"$CAUCUS" serve --plan "$plan" --state "$work/stalled" --listen 127.0.0.1:0 --insecure --seed 24 --format json \
+state_of stalled
+"$CAUCUS" serve --plan "$plan" "${state_flags[@]}" --listen 127.0.0.1:0 --insecure --seed 24 --format json \
     --log-level detail --http 127.0.0.1:0 --stay >"$work/stalled.out" 2>"$work/pipe" 7>&- </dev/null &
 server=$!
 until_true 20 says "$work/stalled.out" "listening" || give_up "stalled: it does not start"

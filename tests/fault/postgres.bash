@@ -48,24 +48,45 @@ sql() { psql -X -q -A -t -v ON_ERROR_STOP=1 -h "$cluster" -U caucus -d caucus -c
 # clusters, of which the one that takes writes is meant.
 new_record() {
     record="postgresql://caucus@/caucus?host=${hosts:-$cluster}&options=-csearch_path%3D$1"
-    sql "CREATE SCHEMA $1"
+    sql "CREATE SCHEMA \"$1\"" # a name may be a word of SQL
     "$CAUCUS" store init --state "$record" --state-key "$work/$1.key" >/dev/null || give_up "store init $1"
 }
-# state_in_postgres NAME: for state_of: made when it is first asked for
+schema_of() { schema=${1//[^a-z0-9]/_}; } # schema_of NAME: sets schema, that of a run's record
+# state_in_postgres NAME: for state_of, which see: made when it is first asked for. Sets schema, too.
 state_in_postgres() {
-    local schema=${1//-/_} record
+    local record
+    schema_of "$1"
     [ -e "$work/$schema.key" ] || new_record "$schema"
     state="postgresql://caucus@/caucus?host=$cluster&options=-csearch_path%3D$schema"
     state_key=(--state-key "$work/$schema.key")
 }
+# copy_record NAME COPY: as a backup would: the tables as of one moment, and the key file as it is.
+copy_record() {
+    local from table
+    schema_of "$1"
+    from=$schema
+    schema_of "$2"
+    {
+        echo "BEGIN ISOLATION LEVEL REPEATABLE READ; CREATE SCHEMA \"$schema\";"
+        for table in store run chunk announcement ledger; do
+            echo "CREATE TABLE \"$schema\".caucus_$table (LIKE \"$from\".caucus_$table INCLUDING ALL);"
+            echo "INSERT INTO \"$schema\".caucus_$table SELECT * FROM \"$from\".caucus_$table;"
+        done
+        echo "COMMIT;"
+    } | psql -X -q -v ON_ERROR_STOP=1 -h "$cluster" -U caucus -d caucus || give_up "$1 cannot be copied"
+    cp "$work/$from.key" "$work/$schema.key"
+}
 # export_records NAME...: what the database holds of each, opened with its key file, as $work/NAME/coordinator.db, where
-# same_state looks. Whole or not at all: two runs may want their reference at once.
+# same_state looks. If `caucus stop` has ended it, the copy of the key file that it was shown is the newer one. Whole or
+# not at all: two runs may want their reference at once.
 export_records() {
-    local name
+    local name key=() schema
     for name in "$@"; do
         mkdir -p "$work/$name"
-        if python3 "$export_script" "$cluster" "${name//-/_}" "$work/${name//-/_}.key" "$work/$name/export.$BASHPID"
-        then
+        schema_of "$name"
+        key=("$work/$schema.key")
+        [ ! -e "${key[0]}.copy" ] || key+=("${key[0]}.copy")
+        if python3 "$export_script" "$cluster" "$schema" "$work/$name/export.$BASHPID" "${key[@]}"; then
             mv "$work/$name/export.$BASHPID" "$work/$name/coordinator.db"
         else
             bad "$name: cannot be exported"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""postgres_export.py SOCKET SCHEMA KEYFILE OUT.db: a state in PostgreSQL as a SQLite file, unsealed.
+"""postgres_export.py SOCKET SCHEMA OUT.db KEYFILE...: a state in PostgreSQL as a SQLite file, unsealed.
 
 Written from the words of src/store/coordinator/mark.h and sealed.h alone, with libsodium by ctypes: what the program
-keeps is what it says it keeps, and it is readable with the key file of its last commit.
+keeps is what it says it keeps, and it is readable with the key file of its last commit. Of
+several copies of that the newest counts.
 """
 import ctypes
 import ctypes.util
@@ -14,7 +15,7 @@ import struct
 import subprocess
 import sys
 
-socket, schema, key_file, out = sys.argv[1:]
+socket, schema, out, *key_files = sys.argv[1:]
 sodium = ctypes.CDLL(ctypes.util.find_library("sodium"))
 
 
@@ -34,16 +35,15 @@ def opened(sealed, associated, nonce, key):
 
 def rows(query):
     done = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-F", "\t", "-h", socket, "-U", "caucus", "-d", "caucus",
-                           "-c", f"SET search_path = {schema}", "-c", query], check=True, stdout=subprocess.PIPE,
+                           "-c", f'SET search_path = "{schema}"', "-c", query], check=True, stdout=subprocess.PIPE,
                           universal_newlines=True)
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
 def marks():
-    """The places of the key file that are whole: count, term, chain, keys."""
-    with open(key_file, "rb") as file:
-        data = file.read()
-    for at in (0, 256):
+    """The places of the key files that are whole: count, term, chain, keys."""
+    data = b"".join(open(name, "rb").read() for name in key_files)
+    for at in range(0, len(data), 256):
         place = data[at:at + 256]
         if place[:8] == b"CAUCmark" and hashlib.sha256(place[:160]).digest() == place[160:192]:
             count, chain, term = struct.unpack("<Q32sQ", place[48:96])

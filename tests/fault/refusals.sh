@@ -141,7 +141,10 @@ echo "ok: revoked"
 
 # Second coordinators.
 own=(--listen 127.0.0.1:0 --insecure)
-wrong 1 "$work/run" "$CAUCUS" serve --plan "$plan" --state "$work/run" "${own[@]}" --seed 24
+state_of run
+called=$work/run # how messages call it
+! in_postgres || called="PostgreSQL caucus on"
+wrong 1 "$called" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" "${own[@]}" --seed 24
 grep -qE 'another|in use' "$work/wrong.err" || bad "a second coordinator: $(cat "$work/wrong.err")"
 wrong 1 "127.0.0.1:$fixed" "$CAUCUS" serve --plan "$plan" --state "$work/second" --listen "127.0.0.1:$fixed" --insecure
 
@@ -171,19 +174,21 @@ ended "$other" "the other coordinator" 0
 [ "$(field refused "$work/run.out")" -ge 7 ] || bad "it counts $(field refused "$work/run.out") refusals"
 
 # A state belongs to its plan, and to its kind of noise.
-wrong 3 "belongs to plan ${hash:0:8}" "$CAUCUS" serve --plan "$work/other.yaml" --state "$work/run" "${own[@]}" \
+state_of run
+wrong 3 "belongs to plan ${hash:0:8}" "$CAUCUS" serve --plan "$work/other.yaml" "${state_flags[@]}" "${own[@]}" \
     --seed 24
 grep -qE 'you gave plan [0-9a-f]{8}' "$work/wrong.err" || bad "another plan: $(cat "$work/wrong.err")"
-wrong 2 "seed" "$CAUCUS" serve --plan "$plan" --state "$work/run" "${own[@]}"
-wrong 2 "this machine" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 0.0.0.0:0 --insecure
-wrong 2 "this machine" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen '[::]:0' --insecure
-wrong 2 "not there yet" "$CAUCUS" serve --plan "$plan" --state "$work/new" "${own[@]}" --trust sum
-wrong 2 "--cert, --key and --client-ca are needed" "$CAUCUS" serve --plan "$plan" --state "$work/new" \
+wrong 2 "seed" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" "${own[@]}"
+state_of new
+wrong 2 "this machine" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" --listen 0.0.0.0:0 --insecure
+wrong 2 "this machine" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" --listen '[::]:0' --insecure
+wrong 2 "not there yet" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" "${own[@]}" --trust sum
+wrong 2 "--cert, --key and --client-ca are needed" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" \
     --listen 127.0.0.1:0
-wrong 2 "$work/none.pem" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 \
+wrong 2 "$work/none.pem" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" --listen 127.0.0.1:0 \
     --cert "$work/none.pem" --key "$work/ca/1.key" \
     --client-ca "$work/ca/ca.pem"
-wrong 2 "is not the key of" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 \
+wrong 2 "is not the key of" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" --listen 127.0.0.1:0 \
     --cert "$work/ca/coordinator.pem" --key "$work/ca/1.key" \
     --client-ca "$work/ca/ca.pem"
 chmod 640 "$work/ca/1.key" # may be the administrator's way to give it to a service
@@ -193,14 +198,14 @@ if [ "$(id -u)" -eq 0 ]; then # it dials, and gives up (5 s are shortened): nobo
     ! says "$work/wrong.err" "chmod" || bad "a key that root lets a group read: $(cat "$work/wrong.err")"
 fi
 chmod 604 "$work/ca/coordinator.key"
-wrong 2 "chmod 600 $work/ca/coordinator.key" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 \
+wrong 2 "chmod 600 $work/ca/coordinator.key" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" --listen 127.0.0.1:0 \
     --cert "$work/ca/coordinator.pem" --key "$work/ca/coordinator.key" --client-ca "$work/ca/ca.pem"
 chmod 600 "$work/ca/coordinator.key"
-wrong 2 "its extended key usage must contain serverAuth" "$CAUCUS" serve --plan "$plan" --state "$work/new" \
+wrong 2 "its extended key usage must contain serverAuth" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" \
     --listen 127.0.0.1:0 --cert "$work/ca/2.pem" --key "$work/ca/2.key" --client-ca "$work/ca/ca.pem"
-wrong 1 "has expired" "$CAUCUS" serve --plan "$plan" --state "$work/new" --listen 127.0.0.1:0 \
+wrong 1 "has expired" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" --listen 127.0.0.1:0 \
     --cert "$work/ca/past.pem" --key "$work/ca/past.key" \
     --client-ca "$work/ca/ca.pem"
-[ ! -e "$work/new" ] || bad "a refused coordinator left a state"
+keeps_nothing new || bad "a refused coordinator left a state"
 wrong 2 "name the directory" "$CAUCUS" privacy "$work/ca"
 done_with "refusals"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # SIGTERM while the coordinator starts, at any moment: it ends with 0 and one line; the next start finds nothing wrong.
-# A lock file that somebody removes lets no second coordinator in.
+# A lock file that somebody removes, or a lock in the database that ends with its session, lets no second coordinator in
+# that would use the same mark or key file.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 seed=24 adversary=halving clients=1 security=(--insecure)
@@ -11,7 +12,8 @@ make_plan "$plan" --algorithm svt --clients 1 --experts 4 --rounds 16 --epsilon 
 # In the middle for sure: it has opened its token, and waits for whoever writes it.
 mkfifo "$work/token"
 exec 7<>"$work/token"
-"$CAUCUS" serve --plan "$plan" --state "$work/waits" --listen 127.0.0.1:0 --insecure --http 127.0.0.1:0 \
+state_of waits
+"$CAUCUS" serve --plan "$plan" "${state_flags[@]}" --listen 127.0.0.1:0 --insecure --http 127.0.0.1:0 \
     --token "$work/token" >"$work/waits.out" 2>"$work/waits.err" 7>&- &
 server=$!
 is_caucus() { [ "$(readlink "/proc/$server/exe")" = "$(realpath "$CAUCUS")" ]; } # not the shell that becomes it
@@ -22,8 +24,9 @@ ended "$server" "SIGTERM while it reads its files" 0
 says "$work/waits.err" "stopped before it listened" || bad "it does not say so: $(cat "$work/waits.err")"
 
 # At moments of the machine's choosing.
+state_of early
 for i in $(seq 12); do
-    "$CAUCUS" serve --plan "$plan" --state "$work/early" --listen 127.0.0.1:0 --insecure --seed 24 --format json \
+    "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" --listen 127.0.0.1:0 --insecure --seed 24 --format json \
         >"$work/early.out" 2>"$work/early.err" &
     server=$!
     until_true 20 is_caucus || bad "it does not start" # a signal to the shell that becomes it can be lost there
@@ -39,11 +42,18 @@ start_client early "$plan" "$port" 1 --insecure --client 1
 ended "$client" "after the signals: client" 0
 ended "$server" "after the signals" 0
 
-# `rm lock`.
+# `rm lock`. In a database whoever comes may find the lock free, or taken again: it is refused either way.
 start_coordinator locked "$plan" 0 "${security[@]}"
-rm "$work/locked/lock"
-wrong 1 "is in use by another process" "$CAUCUS" serve --plan "$plan" --state "$work/locked" --listen 127.0.0.1:0 \
-    --seed 24 --insecure
+state_of locked
+if in_postgres; then
+    ended=$(sql "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory'")
+    [ "$ended" -eq 1 ] || bad "$ended sessions held a lock"
+    refused="is in use by another"
+else
+    rm "$work/locked/lock"
+    refused="is in use by another process"
+fi
+wrong 1 "$refused" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" --listen 127.0.0.1:0 --seed 24 --insecure
 start_client locked "$plan" "$port" 1 --insecure --client 1
 ended "$client" "after rm lock: client" 0
 ended "$server" "after rm lock" 0
