@@ -17,6 +17,7 @@
 #include "algo/schedule.h"
 #include "algo/slot/slot.h"
 #include "algo/wipe.h"
+#include "num/hand_over.h"
 
 /* Clients of blocks (svt, hedge) talk after every round: what they do then is inline here (block_round.h). All others
  * are called through their table. */
@@ -52,12 +53,7 @@ caucus_status caucus_client_new_shared(const caucus_plan *plan, uint32_t index, 
     caucus_status status = own > 0 && !c->own ? CAUCUS_E_MEMORY : CAUCUS_OK;
     if (status == CAUCUS_OK && c->ops->new)
         status = c->ops->new (c, first);
-    if (status != CAUCUS_OK) {
-        caucus_client_free(c);
-        return status;
-    }
-    *ret = c;
-    return CAUCUS_OK;
+    return CAUCUS_HAND_OVER(status, ret, c, caucus_client_free(c));
 }
 
 size_t caucus_client_shared_bytes(const caucus_plan *plan) {

@@ -4,6 +4,7 @@
 
 #include "algo/client.h"
 #include "algo/wipe.h"
+#include "num/hand_over.h"
 #include "plan/stoch.h"
 #include "plan/stoch/evaluate.h"
 
@@ -67,12 +68,8 @@ caucus_status caucus_common_new(const caucus_plan *plan, caucus_common **ret) {
         c->here = calloc(d, sizeof *c->here);
         ok = c->stack_x && c->x && c->x_parent && c->slope && c->here;
     }
-    if (!ok) {
-        caucus_common_free(plan, c);
-        return CAUCUS_E_MEMORY;
-    }
-    *ret = c;
-    return CAUCUS_OK;
+    const caucus_status status = ok ? CAUCUS_OK : CAUCUS_E_MEMORY;
+    return CAUCUS_HAND_OVER(status, ret, c, caucus_common_free(plan, c));
 }
 
 void caucus_common_free(const caucus_plan *plan, caucus_common *c) {

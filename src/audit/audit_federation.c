@@ -13,6 +13,7 @@
 #include "algo/borrowed_rows.h"
 #include "algo/coordinator.h"
 #include "algo/schedule.h"
+#include "num/hand_over.h"
 #include "plan/family.h"
 
 #include <assert.h>
@@ -151,12 +152,7 @@ static caucus_status open_stage(const caucus_audit *audit, void **ret_self, cauc
         if (s->setting.statistic != CAUCUS_AUDIT_TRANSCRIPT)
             status = caucus_audit_expect(s);
     }
-    if (status != CAUCUS_OK) {
-        close_stage(s);
-        return status;
-    }
-    *ret_self = s;
-    return CAUCUS_OK;
+    return CAUCUS_HAND_OVER(status, ret_self, s, close_stage(s));
 }
 
 void caucus_audit_next_key(caucus_audit_play *r, caucus_key *ret) {

@@ -4,6 +4,7 @@
 
 #include "algo/wipe.h"
 #include "data/loss_lines.h"
+#include "num/hand_over.h"
 #include "num/label.h"
 #include "store/atomic_file.h"
 #include "store/mapped_file.h"
@@ -183,11 +184,7 @@ caucus_status caucus_csv_table_parse(const char *name, const char *bytes, size_t
         r.at += 3;
     caucus_status status = read_all(&r);
     caucus_wipe_free(r.text, r.room);
-    if (status == CAUCUS_OK)
-        *ret = table;
-    else
-        caucus_csv_table_free(&table);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, table, caucus_csv_table_free(&table));
 }
 
 caucus_status caucus_csv_table_read(const char *path, caucus_csv_table *ret, caucus_error *ret_error) {

@@ -7,6 +7,7 @@
 #include "algo/wipe.h"
 #include "data/csv_table.h"
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "num/label.h"
 #include "store/atomic_file.h"
 
@@ -142,9 +143,5 @@ caucus_status caucus_losses_csv_open(const char *path, bool own, caucus_npy *ret
         status = take_names(name, &table, &made, ret_error);
     caucus_csv_table_free(&table);
     made.values = (const uint8_t *)made.read;
-    if (status == CAUCUS_OK)
-        *ret = made;
-    else
-        caucus_npy_close(&made);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, made, caucus_npy_close(&made));
 }

@@ -6,6 +6,7 @@
  * that exist, in order of their numbers, so the result does not depend on the order of lines. */
 #include "data/movielens.h"
 #include "data/movielens_read.h"
+#include "num/hand_over.h"
 #include "store/atomic_file.h"
 
 #include <stdio.h>
@@ -85,11 +86,7 @@ caucus_status caucus_movielens_read(const char *directory, caucus_movielens **re
     if (status == CAUCUS_E_MEMORY)
         caucus_fail(ret_error, status, "data", "out of memory while reading %s", caucus_path_tail(directory));
     caucus_ratings_free(tables);
-    if (status != CAUCUS_OK)
-        caucus_movielens_free(data);
-    else
-        *ret = data;
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, data, caucus_movielens_free(data));
 }
 
 void caucus_movielens_free(caucus_movielens *data) {

@@ -20,6 +20,7 @@
 #include "dial/tls_judge.h"
 #include "link/link_impl.h"
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "store/clock.h"
 
 /* A host that vanished sends nothing, not even an end: 20 s of silence and the kernel asks, every 5 s, whether it is
@@ -77,11 +78,7 @@ caucus_status caucus_dial_new(const caucus_dial_settings *s, caucus_dial **ret, 
         status = caucus_tls_client_new(s->cert, s->key, s->ca, &d->context, ret_error);
     if (d->context)
         d->ends = caucus_tls_own_expiry(d->context, &d->warn_from);
-    if (status != CAUCUS_OK)
-        caucus_dial_free(d);
-    else
-        *ret = d;
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, d, caucus_dial_free(d));
 }
 
 caucus_status caucus_dial_check(const caucus_dial *d, const char *connect, caucus_error *ret_error) {

@@ -4,6 +4,7 @@
 
 #include "dial/tls_judge.h"
 #include "num/fail.h"
+#include "num/hand_over.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -68,12 +69,7 @@ static caucus_status new_context(const SSL_METHOD *method, const char *cert, con
     else if (SSL_CTX_load_verify_locations(context, ca, NULL) != 1)
         status = fail_file(ca_field, ca, ret_error);
     ERR_clear_error();
-    if (status != CAUCUS_OK) {
-        SSL_CTX_free(context);
-        return status;
-    }
-    *ret = context;
-    return CAUCUS_OK;
+    return CAUCUS_HAND_OVER(status, ret, context, SSL_CTX_free(context));
 }
 
 /* Every client would turn away: better said here. */

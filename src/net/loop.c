@@ -7,6 +7,7 @@
 #include "algo/wipe.h"
 
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "store/clock.h"
 
 #include <assert.h>
@@ -442,23 +443,15 @@ caucus_status caucus_loop_new(caucus_server *server, int listener, uint32_t numb
     struct epoll_event wakes = {.events = EPOLLIN, .data.ptr = &loop->wake};
     struct epoll_event rings = {.events = EPOLLIN, .data.ptr = &server->timer};
     caucus_status lobby = caucus_lobby_new(server->set.max_strangers / server->loops, &loop->lobby);
+    caucus_status status = CAUCUS_OK;
     if (lobby != CAUCUS_OK || !loop->arena || !loop->scratch || loop->epoll < 0 || loop->wake < 0 ||
         epoll_ctl(loop->epoll, EPOLL_CTL_ADD, listener, &accepts) != 0 ||
         epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &wakes) != 0 ||
-        (number == 0 && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, server->timer, &rings) != 0)) {
-        caucus_status status = caucus_fail_os(ret_error, CAUCUS_E_IO, errno, "loops", "cannot make an event loop");
-        caucus_loop_free(loop);
-        return status;
-    }
-    if (server->relay) {
-        const caucus_status status = caucus_relay_loop_new(loop, ret_error);
-        if (status != CAUCUS_OK) {
-            caucus_loop_free(loop);
-            return status;
-        }
-    }
-    *ret = loop;
-    return CAUCUS_OK;
+        (number == 0 && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, server->timer, &rings) != 0))
+        status = caucus_fail_os(ret_error, CAUCUS_E_IO, errno, "loops", "cannot make an event loop");
+    if (status == CAUCUS_OK && server->relay)
+        status = caucus_relay_loop_new(loop, ret_error);
+    return CAUCUS_HAND_OVER(status, ret, loop, caucus_loop_free(loop));
 }
 
 void caucus_loop_free(caucus_loop *loop) {

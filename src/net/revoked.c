@@ -2,6 +2,7 @@
 /* revoked.c: see revoked.h. */
 #include "net/revoked.h"
 #include "num/fail.h"
+#include "num/hand_over.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -137,14 +138,9 @@ caucus_status caucus_revoked_open(const char *path, caucus_revoked **ret, caucus
     }
     pthread_rwlock_init(&r->lock, NULL);
     caucus_status status = read_list(r);
-    if (status != CAUCUS_OK) {
-        if (ret_error)
-            *ret_error = r->why;
-        caucus_revoked_close(r);
-        return status;
-    }
-    *ret = r;
-    return CAUCUS_OK;
+    if (status != CAUCUS_OK && ret_error)
+        *ret_error = r->why;
+    return CAUCUS_HAND_OVER(status, ret, r, caucus_revoked_close(r));
 }
 
 void caucus_revoked_close(caucus_revoked *r) {

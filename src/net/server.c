@@ -19,6 +19,7 @@
 #include "net/loop.h"
 #include "net/relay/relay.h"
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "plan/family.h"
 #include "store/clock.h"
 
@@ -262,12 +263,7 @@ caucus_status caucus_server_open(const caucus_server_settings *settings, caucus_
         s->listener[i] = -1;
     caucus_status status = s->timer >= 0 && s->session && s->expected && s->claim ? open_parts(s, ret_error)
                                                                                   : caucus_fail_memory(ret_error, "");
-    if (status != CAUCUS_OK) {
-        caucus_server_close(s);
-        return status;
-    }
-    *ret = s;
-    return CAUCUS_OK;
+    return CAUCUS_HAND_OVER(status, ret, s, caucus_server_close(s));
 }
 
 void caucus_server_close(caucus_server *s) {

@@ -22,6 +22,7 @@
 #include "plan/plan.h"
 
 #include "num/checked.h"
+#include "num/hand_over.h"
 
 #include <assert.h>
 #include <math.h>
@@ -264,12 +265,7 @@ caucus_status caucus_ledger_new(double epsilon, double delta, caucus_ledger **re
     if (ledger == NULL)
         return caucus_fail_memory(ret_error, "ledger");
     caucus_status status = append(ledger, &budget, ret_error);
-    if (status != CAUCUS_OK) {
-        caucus_ledger_free(ledger);
-        return status;
-    }
-    *ret = ledger;
-    return CAUCUS_OK;
+    return CAUCUS_HAND_OVER(status, ret, ledger, caucus_ledger_free(ledger));
 }
 
 void caucus_ledger_free(caucus_ledger *ledger) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c: settings in, an immutable plan out: calibrate, bound, and let the accountant judge the integers. */
+#include "num/hand_over.h"
 #include "plan/calibrate.h"
 #include "plan/family.h"
 #include "plan/text/plan_text.h"
@@ -92,11 +93,7 @@ static caucus_status make(const caucus_settings *settings, uint32_t grid, caucus
         status = caucus_plan_account(plan, &plan->guarantee, ret_error);
     if (status == CAUCUS_OK)
         status = name(plan, ret_error);
-    if (status == CAUCUS_OK)
-        *ret_plan = plan;
-    else
-        caucus_plan_free(plan);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret_plan, plan, caucus_plan_free(plan));
 }
 
 caucus_status caucus_plan_new(const caucus_settings *settings, caucus_plan **ret_plan, caucus_error *ret_error) {

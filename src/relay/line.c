@@ -7,6 +7,7 @@
 
 #include "dial/address.h"
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "relay/nkey.h"
 
 #ifdef CAUCUS_NATS
@@ -244,11 +245,7 @@ caucus_status caucus_line_open(const caucus_line_settings *set, caucus_line **re
     if (status == CAUCUS_OK)
         status = connect_to(line, set, server, servers, tls, ret_error);
     free(urls);
-    if (status == CAUCUS_OK)
-        *ret = line;
-    else
-        caucus_line_close(line);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, line, caucus_line_close(line));
 }
 
 /* Wait until no thread of the library uses it. (nats_Close() would, too, but it frees what OpenSSL frees again at the

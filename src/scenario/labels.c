@@ -3,6 +3,7 @@
 #include "scenario/labels.h"
 
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "num/label.h"
 #include "store/atomic_file.h"
 
@@ -73,11 +74,7 @@ static caucus_status hand_over(caucus_labels *labels, caucus_status status, cauc
                                caucus_error *ret_error) {
     if (status == CAUCUS_OK)
         status = check(labels, ret_error);
-    if (status == CAUCUS_OK)
-        *ret = *labels;
-    else
-        caucus_labels_free(labels);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, *labels, caucus_labels_free(labels));
 }
 
 caucus_status caucus_labels_read(const char *text, caucus_labels *ret, caucus_error *ret_error) {

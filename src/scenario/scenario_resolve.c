@@ -4,6 +4,7 @@
  * Every run is checked and calibrated, and its data opened, before any is played: a bad value in the last of
  * a hundred combinations is refused at once, and nothing has been written by then. */
 #include "data/movielens.h"
+#include "num/hand_over.h"
 #include "num/label.h"
 #include "plan/family.h"
 #include "scenario/scenario_convert.h"
@@ -502,11 +503,7 @@ caucus_status caucus_scenario_resolve(const caucus_scenario *scenario, caucus_pr
         status = prepare_all(&r, &common, runs);
     if (status == CAUCUS_OK)
         status = caucus_scenario_check_used(scenario, r.out.run, r.out.count, ret_complaint);
-    if (status == CAUCUS_OK)
-        *ret = r.out;
-    else
-        caucus_prepared_free(&r.out);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, r.out, caucus_prepared_free(&r.out));
 }
 
 void caucus_prepared_free(caucus_prepared *prepared) {

@@ -4,6 +4,7 @@
 
 #include "data/npy.h"
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "scenario/scenario.h"
 #include "show/bound_fit.h"
 #include "show/output.h"
@@ -119,11 +120,7 @@ static playing *begin(caucus_simulation_progress progress, void *user, caucus_er
 }
 
 static caucus_status end(playing *s, caucus_status status, caucus_simulation **ret) {
-    if (status == CAUCUS_OK)
-        *ret = s;
-    else
-        caucus_simulation_free(s);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, s, caucus_simulation_free(s));
 }
 
 caucus_status caucus_simulation_new(const char *scenario, size_t scenario_bytes, caucus_simulation_progress progress,

@@ -4,6 +4,7 @@
 #include "sim/adversary.h"
 #include "num/choice.h"
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "num/label.h"
 #include "sim/adversary_impl.h"
 #include "store/atomic_file.h"
@@ -128,11 +129,7 @@ caucus_status caucus_adversary_open(const caucus_adversary_settings *settings, c
         .best = UINT32_MAX,
     };
     caucus_status status = open_kind(settings, adversary, ret_error);
-    if (status != CAUCUS_OK)
-        caucus_adversary_close(adversary);
-    else
-        *ret = adversary;
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, adversary, caucus_adversary_close(adversary));
 }
 
 void caucus_adversary_close(caucus_adversary *adversary) {

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "num/hand_over.h"
+
 /* Labels of a trial's children; clients use CLIENT + their number (adversary_fill.c). */
 enum { LABEL_MEAN = 1, LABEL_VARIANCE, LABEL_HIDDEN, LABEL_ORDER };
 
@@ -87,12 +89,9 @@ caucus_status caucus_adversary_trial_new(const caucus_adversary *adversary, uint
     made->adversary = adversary;
     caucus_fast_key run = caucus_fast_child(caucus_fast_seed(adversary->seed), (uint64_t)adversary->kind);
     made->key = caucus_fast_child(run, trial);
-    if (adversary->ops->draw != NULL && !adversary->ops->draw(made)) {
-        caucus_adversary_trial_free(made);
-        return CAUCUS_E_MEMORY;
-    }
-    *ret = made;
-    return CAUCUS_OK;
+    const bool drawn = adversary->ops->draw == NULL || adversary->ops->draw(made);
+    const caucus_status status = drawn ? CAUCUS_OK : CAUCUS_E_MEMORY;
+    return CAUCUS_HAND_OVER(status, ret, made, caucus_adversary_trial_free(made));
 }
 
 void caucus_adversary_trial_free(caucus_adversary_trial *trial) {

@@ -3,6 +3,7 @@
 #include "store/ledger_file.h"
 
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "plan/ledger.h"
 #include "store/atomic_file.h"
 
@@ -54,11 +55,7 @@ static caucus_status read_lines(const char *path, FILE *in, caucus_ledger **ret,
                              "%s: empty — a ledger begins with its budget; remove the file to begin one",
                              caucus_path_tail(path));
     free(line);
-    if (status == CAUCUS_OK)
-        *ret = ledger;
-    else
-        caucus_ledger_free(ledger);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, ledger, caucus_ledger_free(ledger));
 }
 
 /* Read from an open descriptor, which stays open and locked. */
@@ -141,11 +138,7 @@ caucus_status caucus_ledger_file_open(const char *path, double epsilon, double d
     } else {
         status = fail_io(path, "", ret_error);
     }
-    if (status == CAUCUS_OK)
-        *ret = file;
-    else
-        caucus_ledger_file_close(&file);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, file, caucus_ledger_file_close(&file));
 }
 
 /* Lines of the entries first .. count-1, as one text. */

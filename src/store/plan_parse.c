@@ -8,6 +8,7 @@
  * has the plan has its name. */
 #include <caucus/plan_file.h>
 
+#include "num/hand_over.h"
 #include "plan/text/plan_text.h"
 #include "plan/text/plan_walk.h"
 
@@ -381,9 +382,5 @@ caucus_status caucus_plan_file_parse(const char *name, const void *bytes, size_t
     yaml_parser_delete(&r.parser);
     if (r.walker.status == CAUCUS_OK)
         check_canonical(&r, bytes, size, plan);
-    if (r.walker.status == CAUCUS_OK)
-        *ret = plan;
-    else
-        caucus_plan_free(plan);
-    return r.walker.status;
+    return CAUCUS_HAND_OVER(r.walker.status, ret, plan, caucus_plan_free(plan));
 }

@@ -6,6 +6,7 @@
 #include "algo/machine.h"
 #include "algo/relayed/relayed_bytes.h"
 #include "algo/wipe.h"
+#include "num/hand_over.h"
 #include "num/little_endian.h"
 
 struct caucus_gather {
@@ -28,12 +29,8 @@ caucus_status caucus_gather_new(caucus_coordinator *follower, caucus_gather **re
     g->chunks = caucus_coordinator_chunks(follower->plan);
     g->count = calloc(g->chunks, sizeof *g->count);
     g->bits = calloc(g->chunks, sizeof *g->bits);
-    if (!g->count || !g->bits || caucus_partial_new(follower, &g->partial) != CAUCUS_OK) {
-        caucus_gather_free(g);
-        return CAUCUS_E_MEMORY;
-    }
-    *ret = g;
-    return CAUCUS_OK;
+    const caucus_status status = g->count && g->bits ? caucus_partial_new(follower, &g->partial) : CAUCUS_E_MEMORY;
+    return CAUCUS_HAND_OVER(status, ret, g, caucus_gather_free(g));
 }
 
 void caucus_gather_free(caucus_gather *g) {

@@ -8,6 +8,7 @@
 
 #include "algo/machine.h"
 #include "algo/wipe.h"
+#include "num/hand_over.h"
 #include "num/vector.h"
 
 #define LINE_BYTES 64u /* two threads that write to one cache line wait for each other */
@@ -28,12 +29,8 @@ caucus_status caucus_partial_new(const caucus_coordinator *c, caucus_partial **r
     p->sum = own_lines(d * sizeof *p->sum);
     if (c->votes_now)
         p->votes = own_lines(d * sizeof *p->votes);
-    if (!p->sum || (c->votes_now && !p->votes)) {
-        caucus_partial_free(p);
-        return CAUCUS_E_MEMORY;
-    }
-    *ret = p;
-    return CAUCUS_OK;
+    const caucus_status status = p->sum && (!c->votes_now || p->votes) ? CAUCUS_OK : CAUCUS_E_MEMORY;
+    return CAUCUS_HAND_OVER(status, ret, p, caucus_partial_free(p));
 }
 
 void caucus_partial_free(caucus_partial *p) {

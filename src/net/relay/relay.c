@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "relay/keys.h"
 #include "store/clock.h"
 
@@ -257,12 +258,7 @@ caucus_status caucus_relay_open(const caucus_relay_settings *set, caucus_relay *
         if (status != CAUCUS_OK)
             caucus_fail(ret_error, status, "nats", "cannot subscribe");
     }
-    if (status != CAUCUS_OK) {
-        caucus_relay_close(r);
-        return status;
-    }
-    *ret = r;
-    return CAUCUS_OK;
+    return CAUCUS_HAND_OVER(status, ret, r, caucus_relay_close(r));
 }
 
 void caucus_relay_close(caucus_relay *r) {

@@ -4,6 +4,7 @@
 
 #include "data/npy.h"
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "plan/family.h"
 #include "show/choice/recommend.h"
 
@@ -56,11 +57,7 @@ caucus_status caucus_advice_new(const caucus_plan *plan, const char *losses_are,
     if (advice == NULL)
         return caucus_fail_memory(ret_error, "");
     status = print(&question, advice, ret_error);
-    if (status == CAUCUS_OK)
-        *ret = advice;
-    else
-        caucus_advice_free(advice);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, advice, caucus_advice_free(advice));
 }
 
 void caucus_advice_free(caucus_advice *advice) {

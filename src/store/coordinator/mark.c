@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "num/little_endian.h"
 #include "store/atomic_file.h"
 #include "store/coordinator/backend.h"
@@ -130,12 +131,7 @@ caucus_status caucus_mark_open(const char *dir, const uint8_t plan_hash[32], con
         status = caucus_fail_path(ret_error, CAUCUS_E_IO, "", mark.path);
     if (status == CAUCUS_OK)
         status = read_places(&mark, plan_hash, ret_error);
-    if (status != CAUCUS_OK) {
-        caucus_mark_close(&mark);
-        return status;
-    }
-    *ret = mark;
-    return CAUCUS_OK;
+    return CAUCUS_HAND_OVER(status, ret, mark, caucus_mark_close(&mark));
 }
 
 caucus_status caucus_key_file_make(const char *path, caucus_error *ret_error) {
@@ -183,11 +179,7 @@ caucus_status caucus_key_file_open(const char *path, const uint8_t plan_hash[32]
         status = read_places(&mark, plan_hash, ret_error);
     if (status == CAUCUS_OK && mark.count == 0)
         memcpy(mark.chain, chain, sizeof mark.chain);
-    if (status == CAUCUS_OK)
-        *ret = mark;
-    else
-        caucus_mark_close(&mark);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, mark, caucus_mark_close(&mark));
 }
 
 void caucus_mark_state_key(const caucus_commit_mark *mark, uint64_t count, uint8_t ret[32]) {

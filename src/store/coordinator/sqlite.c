@@ -8,6 +8,7 @@
  * had never been. */
 #include "store/coordinator/sqlite.h"
 #include "num/fail.h"
+#include "num/hand_over.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,11 +163,7 @@ static caucus_status open_place(const caucus_store_where *where, caucus_store_pl
         status = caucus_sqlite_touch(s->path, ret_error);
     if (status == CAUCUS_OK)
         status = connect_db(s, ret_error);
-    if (status == CAUCUS_OK)
-        *ret = &s->place;
-    else
-        close_place(&s->place, false);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, &s->place, close_place(&s->place, false));
 }
 
 const caucus_store_backend caucus_store_sqlite = {

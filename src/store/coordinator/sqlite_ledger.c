@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "num/hand_over.h"
 #include "plan/ledger.h"
 
 static caucus_status take_line(sqlite3_stmt *row, const char *path, int64_t expected, caucus_ledger **ledger,
@@ -44,11 +45,7 @@ static caucus_status read_ledger(sqlite3 *db, const char *path, bool whole, cauc
     if (status == CAUCUS_OK && code != SQLITE_DONE)
         status = caucus_sqlite_fail(db, path, "reading the ledger", ret_error);
     sqlite3_finalize(rows);
-    if (status == CAUCUS_OK)
-        *ret = ledger;
-    else
-        caucus_ledger_free(ledger);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, ledger, caucus_ledger_free(ledger));
 }
 
 caucus_status caucus_sqlite_ledger(caucus_store_place *place, bool whole, caucus_ledger **ret,

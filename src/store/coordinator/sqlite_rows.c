@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite_rows.c: what a store in SQLite holds, read back. Whether it belongs together is store.c's to judge. */
+#include "num/hand_over.h"
 #include "store/coordinator/announcement_row.h"
 #include "store/coordinator/sqlite.h"
 
@@ -130,11 +131,7 @@ caucus_status caucus_sqlite_load(caucus_store_place *place, uint32_t chunks, cau
     caucus_status status = load_root(s, &state.root, ret_error);
     if (status == CAUCUS_OK)
         status = load_chunks(s, &state, ret_error);
-    if (status == CAUCUS_OK)
-        *ret = state;
-    else
-        caucus_store_state_free(&state);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, state, caucus_store_state_free(&state));
 }
 
 /* Columns 0 .. 5 are numbers, column 6 the list; false if they cannot be ours. */

@@ -12,6 +12,7 @@
 
 #include "algo/wipe.h"
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "store/atomic_file.h"
 #include "store/coordinator/sealed.h"
 
@@ -121,11 +122,7 @@ static caucus_status load_sealed(caucus_store *r, caucus_store_state *ret, caucu
         status = damaged(r, "an empty state", ret_error);
     else if (memcmp(seal, r->now.row.seal, sizeof seal) != 0)
         status = damaged(r, "the state is not the one that was committed", ret_error);
-    if (status == CAUCUS_OK)
-        *ret = state;
-    else
-        caucus_store_state_free(&state);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, state, caucus_store_state_free(&state));
 }
 
 static caucus_status check_state(caucus_store *r, caucus_error *ret_error) {
@@ -232,11 +229,7 @@ static caucus_status open_any(const caucus_store_where *where, const uint8_t *pl
         status = open_parts(r, plan_hash, seeded, ret_error);
     r->key_file = NULL; /* the caller's */
     r->open = status == CAUCUS_OK;
-    if (status == CAUCUS_OK)
-        *ret = r;
-    else
-        caucus_store_close(r);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, r, caucus_store_close(r));
 }
 
 caucus_status caucus_store_open_where(const caucus_store_where *where, const uint8_t plan_hash[32], bool seeded,

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "store/clock.h"
 
 /* A failing server says several lines; the first says what is wrong. */
@@ -205,11 +206,7 @@ caucus_status caucus_pg_connect(const char *where, const char *label, bool *warn
     }
     if (status == CAUCUS_OK)
         status = check_server(db, label, ret_error);
-    if (status == CAUCUS_OK)
-        *ret = db;
-    else
-        PQfinish(db);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, db, PQfinish(db));
 }
 
 caucus_status caucus_pg_version(PGconn *db, const char *label, int64_t *ret, caucus_error *ret_error) {

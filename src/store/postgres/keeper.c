@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "store/clock.h"
 #include "store/timed_wait.h"
 
@@ -75,11 +76,7 @@ static caucus_status take(const char *where, const char *label, int64_t wait_ms,
     if (status == CAUCUS_OK && !held)
         status = caucus_fail(ret_error, CAUCUS_E_BUSY, "",
                              "%.100s is in use by another coordinator — stop it first, or use another state", label);
-    if (status == CAUCUS_OK)
-        *ret = db;
-    else
-        PQfinish(db);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, db, PQfinish(db));
 }
 
 static void ping(caucus_pg_keeper *k) {

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "store/clock.h"
 
 /* After an outcome that is not known: how long a server may take to come back, and how often it is tried. */
@@ -64,11 +65,7 @@ static caucus_status open_any(const caucus_store_where *where, bool keep, caucus
         status = caucus_pg_keeper_start(p->where, p->label, &p->keeper, ret_error);
     if (status == CAUCUS_OK)
         status = connect_here(p, ret_error);
-    if (status == CAUCUS_OK)
-        *ret = &p->place;
-    else
-        close_place(&p->place, false);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, &p->place, close_place(&p->place, false));
 }
 
 static caucus_status open_place(const caucus_store_where *where, caucus_store_place **ret, caucus_error *ret_error) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "num/fail.h"
+#include "num/hand_over.h"
 #include "plan/ledger.h"
 
 caucus_status caucus_pg_damaged(const char *label, const char *how, caucus_error *ret_error) {
@@ -150,11 +151,7 @@ caucus_status caucus_pg_load(caucus_store_place *place, uint32_t chunks, caucus_
     PQclear(result);
     if (status == CAUCUS_OK)
         status = load_chunks(p, &state, ret_error);
-    if (status == CAUCUS_OK)
-        *ret = state;
-    else
-        caucus_store_state_free(&state);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, state, caucus_store_state_free(&state));
 }
 
 bool caucus_pg_take_announcement(const PGresult *r, int row, caucus_announcement *ret) {
@@ -239,11 +236,7 @@ caucus_status caucus_pg_read_ledger(PGconn *db, const char *label, bool whole, c
         }
         PQclear(result);
     }
-    if (status == CAUCUS_OK)
-        *ret = ledger;
-    else
-        caucus_ledger_free(ledger);
-    return status;
+    return CAUCUS_HAND_OVER(status, ret, ledger, caucus_ledger_free(ledger));
 }
 
 caucus_status caucus_pg_ledger(caucus_store_place *place, bool whole, caucus_ledger **ret, caucus_error *ret_error) {
