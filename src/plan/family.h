@@ -105,6 +105,12 @@ typedef struct caucus_plan_ops {
     caucus_device_cost (*device)(const caucus_plan *plan);
 } caucus_plan_ops;
 
+/* In the table of a family: the operations that every family has. Calibration, bound and accountant may have files of
+ * their own; the others are static functions of that name in the family's file. */
+#define CAUCUS_FAMILY_PLAN(calibrates, bounds, accounts)                                                               \
+    .calibrate = calibrates, .bound = bounds, .account = accounts, .walk = walk, .blocks = blocks,                     \
+    .selections = selections
+
 /** The family of an algorithm or plan, and its table. */
 caucus_family caucus_algorithm_family(caucus_algorithm algorithm);
 caucus_family caucus_plan_family(const caucus_plan *plan);

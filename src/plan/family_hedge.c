@@ -209,12 +209,7 @@ const caucus_plan_ops caucus_plan_hedge = {
                 {CAUCUS_ALGORITHM_LEADER, "Follow the leader", .reference = true}},
     .options = CAUCUS_OPTION_INTERVAL | CAUCUS_OPTION_INTERVAL_AUTO | CAUCUS_OPTION_NO_PRIVACY | CAUCUS_OPTION_RENEW,
     .interval = best_interval,
-    .calibrate = calibrate,
-    .bound = bound,
-    .account = account,
-    .walk = walk,
-    .blocks = blocks,
-    .selections = selections,
+    CAUCUS_FAMILY_PLAN(calibrate, bound, account),
     .select_rate = select_rate,
     .device = device,
 };

@@ -252,14 +252,9 @@ const caucus_plan_ops caucus_plan_stoch = {
                CAUCUS_OPTION_LONGEST_PHASE | CAUCUS_OPTION_OWN_PACE | CAUCUS_OPTION_EVALUATE | CAUCUS_OPTION_CLIENT |
                CAUCUS_OPTION_SHOW_LOSS,
     .phases = true,
-    .calibrate = caucus_calibrate_stoch,
-    .bound = caucus_bounds_stoch,
-    .account = caucus_account_stoch,
+    CAUCUS_FAMILY_PLAN(caucus_calibrate_stoch, caucus_bounds_stoch, caucus_account_stoch),
     .limits = limits,
-    .walk = walk,
     .free_part = free_part,
-    .blocks = blocks,
-    .selections = selections,
     .select_rate = select_rate,
     .device = device,
 };

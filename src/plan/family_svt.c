@@ -218,14 +218,9 @@ const caucus_plan_ops caucus_plan_svt = {
     .options = CAUCUS_OPTION_RHO | CAUCUS_OPTION_LSTAR | CAUCUS_OPTION_PROTOCOL | CAUCUS_OPTION_FRONT_LOAD |
                CAUCUS_OPTION_INTERVAL | CAUCUS_OPTION_PAPER | CAUCUS_OPTION_CLIENT_BLOCK | CAUCUS_OPTION_RENEW |
                CAUCUS_OPTION_NOMINAL,
-    .calibrate = caucus_calibrate_svt,
-    .bound = bound,
-    .account = account,
+    CAUCUS_FAMILY_PLAN(caucus_calibrate_svt, bound, account),
     .limits = limits,
-    .walk = walk,
     .free_part = free_part,
-    .blocks = blocks,
-    .selections = selections,
     .select_rate = select_rate,
     .device = device,
 };

@@ -15,7 +15,7 @@ static double free_from(const caucus_plan *plan) {
     return rate >= best * (1 - 1e-6) ? 0 : ceil(plan->settings.clients * best / rate);
 }
 
-static void print_hedge(FILE *out, const caucus_plan *plan, int width) {
+static void print(FILE *out, const caucus_plan *plan, int width) {
     (void)width;
     if (is_leader(plan)) {
         fputs("  Noise       none: the best expert so far is played, which protects nobody\n", out);
@@ -112,12 +112,7 @@ static void traffic(const caucus_plan *plan, caucus_plan_traffic *ret) {
 const caucus_family_words caucus_words_hedge = {
     .assumes = CAUCUS_KNOWLEDGE_ANY,
     .recommended = true,
-    .print = print_hedge,
-    .why_none = why_none,
-    .explain = explain,
-    .proof = proof,
-    .most_switches = most_switches,
+    CAUCUS_FAMILY_WORDS,
     .meaning = meaning,
-    .traffic = traffic,
     .free_from = free_from,
 };

@@ -155,7 +155,7 @@ static void print_look(FILE *out, const caucus_plan *plan) {
             caucus_words_number(caucus_look_half(plan, last, caucus_look_divisor(plan, last), m)).text);
 }
 
-static void print_stoch(FILE *out, const caucus_plan *plan, int width) {
+static void print(FILE *out, const caucus_plan *plan, int width) {
     print_phases(out, plan, width);
     print_look(out, plan);
 }
@@ -514,11 +514,6 @@ static void traffic(const caucus_plan *plan, caucus_plan_traffic *t) {
 const caucus_family_words caucus_words_stoch = {
     .assumes = CAUCUS_KNOWLEDGE_IID,
     .recommended = true,
-    .print = print_stoch,
-    .why_none = why_none,
-    .explain = explain,
-    .proof = proof,
-    .most_switches = most_switches,
+    CAUCUS_FAMILY_WORDS,
     .meaning = meaning,
-    .traffic = traffic,
 };

@@ -13,7 +13,7 @@ static uint64_t nominal_checks(const caucus_plan *plan) {
     return caucus_settings_grow(s) ? s->nominal_rounds / s->interval : plan->svt.checks;
 }
 
-static void print_svt(FILE *out, const caucus_plan *plan, int width) {
+static void print(FILE *out, const caucus_plan *plan, int width) {
     (void)width;
     const caucus_svt_plan *svt = &plan->svt;
     if (svt->switches == 0) {
@@ -247,11 +247,6 @@ const caucus_family_words caucus_words_svt = {
     .assumes = CAUCUS_KNOWLEDGE_REALIZABLE,
     .recommended = true,
     .means = true,
-    .print = print_svt,
-    .why_none = why_none,
-    .explain = explain,
-    .proof = proof,
-    .most_switches = most_switches,
+    CAUCUS_FAMILY_WORDS,
     .meaning = meaning,
-    .traffic = traffic,
 };

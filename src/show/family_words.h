@@ -46,6 +46,12 @@ typedef struct caucus_family_words {
     double (*free_from)(const caucus_plan *plan);
 } caucus_family_words;
 
+/* In the table of a family: the operations that every family has, each of them a static function of that name in the
+ * family's file. A family that lacks one does not compile. */
+#define CAUCUS_FAMILY_WORDS                                                                                            \
+    .print = print, .why_none = why_none, .explain = explain, .proof = proof, .traffic = traffic,                      \
+    .most_switches = most_switches
+
 const caucus_family_words *caucus_family_words_of(caucus_family family);
 
 #endif
