@@ -5,7 +5,8 @@
  * Nothing more is asked of NATS than to deliver at most once, in the order of the sender: what must not be lost is sent
  * again by who needs it, what must not be read or made up is sealed (seal.h). The library gives up by default, keeps
  * what is published while it is cut off, and drops for slow subscribers; here it tries for ever, keeps nothing, and
- * what it drops is counted.
+ * what it drops is counted. A connection that it gives up all the same (an nkey that a server refuses twice, an error
+ * that it does not know) is made anew by who takes what has come: after 250 ms, then after longer, up to 8 s.
  *
  * What comes is put into a queue by the library's threads; one thread takes it out, which waits for the descriptor
  * caucus_line_wait() together with whatever else it waits for. */
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #define CAUCUS_LINE_SUBJECT_BYTES 96u
+#define CAUCUS_LINE_WHY_BYTES 128u
 #define CAUCUS_LINE_MESSAGE_BYTES (512u << 10) /* longer ones are not taken: nobody here sends them */
 
 typedef struct caucus_line_settings {
@@ -60,7 +62,11 @@ void caucus_line_wake(caucus_line *line);
 /** All that has come, the oldest first, the caller's to free; NULL: nothing. */
 caucus_letter *caucus_line_take(caucus_line *line);
 
-bool caucus_line_is_up(const caucus_line *line);
+bool caucus_line_is_up(caucus_line *line);
+/** Has the library given the connection up? True once, until somebody is there again; ret_why: in the
+ *  library's words. */
+#define CAUCUS_LINE_LOST_TEXT "NATS has ended the connection (%s): trying again until it is accepted"
+bool caucus_line_lost(caucus_line *line, char ret_why[CAUCUS_LINE_WHY_BYTES]);
 uint64_t caucus_line_reconnects(const caucus_line *line);
 uint64_t caucus_line_drops(const caucus_line *line); /* that could not be kept until somebody took them */
 

@@ -24,17 +24,32 @@ typedef struct broker {
     pid_t pid;
 } broker;
 
-static inline void broker_open(broker *b) {
-    char file[128], text[512];
+/* Its configuration, in force when it is started, or told by SIGHUP. */
+static inline void broker_configure(const broker *b, const char *text) {
+    char file[128];
+    (void)snprintf(file, sizeof file, "%s/nats.conf", b->dir);
+    FILE *out = fopen(file, "w");
+    assert_non_null(out);
+    assert_true(fputs(text, out) >= 0);
+    assert_int_equal(fclose(out), 0);
+    if (b->pid > 0)
+        assert_int_equal(kill(b->pid, SIGHUP), 0);
+}
+
+static inline void broker_open_as(broker *b, const char *configuration) {
+    char file[128], text[512], own[128];
     *b = (broker){.dir = "/tmp/caucus-nats-XXXXXX"};
     assert_non_null(mkdtemp(b->dir));
+    broker_configure(b, configuration);
+    (void)snprintf(own, sizeof own, "%s/nats.conf", b->dir);
     b->pid = forked();
     if (b->pid == 0) {
         const int null = open("/dev/null", O_RDWR);
         (void)dup2(null, 1);
         (void)dup2(null, 2);
         (void)setenv("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin", 1);
-        (void)execlp("nats-server", "nats-server", "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", b->dir, NULL);
+        (void)execlp("nats-server", "nats-server", "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", b->dir, "-c", own,
+                     NULL);
         _exit(127);
     }
     (void)snprintf(file, sizeof file, "%s/nats-server_%ld.ports", b->dir, (long)b->pid);
@@ -51,6 +66,10 @@ static inline void broker_open(broker *b) {
         (void)poll(NULL, 0, 10);
     }
     assert_true(b->url[0] != '\0');
+}
+
+static inline void broker_open(broker *b) {
+    broker_open_as(b, "");
 }
 
 static inline void broker_close(broker *b) {

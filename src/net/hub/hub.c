@@ -272,6 +272,12 @@ static void tell_notices(caucus_hub *r) {
     }
 }
 
+static void look_after_line(caucus_hub *r) {
+    char why[CAUCUS_LINE_WHY_BYTES];
+    if (caucus_line_lost(r->line, why))
+        caucus_server_log(r->server, 0, CAUCUS_LINE_LOST_TEXT, why);
+}
+
 static void turn(caucus_hub *r) {
     struct pollfd wait = {.fd = caucus_line_wait(r->line), .events = POLLIN};
     (void)poll(&wait, 1, TURN_MS);
@@ -280,6 +286,7 @@ static void turn(caucus_hub *r) {
         take_letter(r, letter);
         free(letter);
     }
+    look_after_line(r);
     tell_notices(r);
     const uint64_t now = caucus_clock_ns(), committed = atomic_load(&r->server->committed);
     const bool started = atomic_load(&r->server->started);

@@ -189,6 +189,7 @@ static void turn(caucus_relay *r, uint64_t until) {
         free(letter);
     }
     const uint64_t now = caucus_clock_ns();
+    caucus_relay_look_after_line(r);
     caucus_relay_say_places(r);
     look_after_session(r, now);
     drain(r, now);

@@ -141,6 +141,12 @@ static void take_letter(beginning *b, caucus_letter *letter) {
     }
 }
 
+void caucus_relay_look_after_line(caucus_relay *r) {
+    char why[CAUCUS_LINE_WHY_BYTES];
+    if (caucus_line_lost(r->line, why))
+        caucus_server_log(r->server, 0, CAUCUS_LINE_LOST_TEXT, why);
+}
+
 /* Whatever was lost is asked for again. */
 static void ask_again(beginning *b, uint64_t now, bool *said) {
     caucus_relay *r = b->relay;
@@ -192,6 +198,7 @@ caucus_status caucus_relay_begin(caucus_relay *r, caucus_server *s, caucus_error
             sodium_memzero(letter->bytes, letter->size);
             free(letter);
         }
+        caucus_relay_look_after_line(r);
     }
     if (b.status == CAUCUS_OK)
         b.status = caucus_follower_new(s->set.plan, &b.last, b.cost_next, b.sums_next, &s->machine);

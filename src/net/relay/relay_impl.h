@@ -131,6 +131,8 @@ struct caucus_relay {
 void caucus_relay_say(caucus_relay *relay);
 /** Open a message of the coordinator where it lies. Returns: false: it is not of this session. */
 bool caucus_relay_unseal(caucus_relay *relay, caucus_letter *letter, caucus_hearing *ret);
+/** Say it if NATS has ended the connection. */
+void caucus_relay_look_after_line(caucus_relay *relay);
 void caucus_relay_greet(caucus_relay *relay);
 /** Is it the answer to the greeting, and of no term that is over? Then *ret is the session. */
 bool caucus_relay_answers_greeting(caucus_relay *relay, const caucus_letter *letter, caucus_seal *ret);

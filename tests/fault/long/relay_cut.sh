@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A relay that is cut off from NATS but not from its clients: it sends them elsewhere, and listens again when NATS is
-# back. One that is cut off from its clients but not from NATS: they go elsewhere by themselves. One whose certificate
-# has expired does not start, until it is signed again. Each time the run goes on as undisturbed.
+# back. One that is cut off from its clients but not from NATS: they go elsewhere by themselves. One that NATS refuses
+# for a while says so, and is let in again. One whose certificate has expired does not start, until it is signed again.
+# Each time the run goes on as undisturbed.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/../lib.bash"
 . "$(dirname "$0")/../relay.bash"
@@ -71,6 +72,16 @@ says "$work/$name.relay1.err" 'cut off: the coordinator has not been heard' ||
 start_proxy 1 "$nats_port"
 until_true 20 listens_at "${relay_port[1]}" || bad "relay 1 does not listen again"
 stop_proxy 2 # relay 2 is cut off from its clients
+play 150
+cp "$work/nats.conf" "$work/nats.kept" # NATS refuses relay 1's nkey: the library gives the connection up
+sed -i '/# relay-1$/,+1d' "$work/nats.conf"
+kill -HUP "$nats_pid"
+until_true 40 says "$work/$name.relay1.err" 'NATS has ended the connection (' ||
+    bad "relay 1 does not say that NATS refuses it"
+until_true 20 silent_at "${relay_port[1]}" || bad "relay 1 listens although NATS refuses it"
+mv "$work/nats.kept" "$work/nats.conf"
+kill -HUP "$nats_pid"
+until_true 40 listens_at "${relay_port[1]}" || bad "relay 1 does not listen again after NATS has refused it"
 play 180
 play 240
 for i in "${pids[@]}" "$server" "${relay[1]}" "${relay[2]}"; do ended "$i" "$name" 0; done
