@@ -234,15 +234,16 @@ def live_run(word):
 
 def stops():
     """A coordinator that was killed before anybody came has a run to end."""
-    caucus("plan", "--algorithm", "svt", "--trust", "coordinator", "--clients", "2", "--experts", "3", "--rounds",
-           "16", "--write", "ended.yaml")
+    caucus("plan", "--algorithm", "svt", "--trust", "coordinator", "--clients", "2", "--names", "small,wide,deep",
+           "--rounds", "16", "--write", "ended.yaml")
     words = ["serve", "--plan", "ended.yaml", "--state", "ended", "--insecure", "--listen", "127.0.0.1:0"]
     with subprocess.Popen([CAUCUS, *words, "--format", "json"], stdout=subprocess.PIPE) as server:
         assert server.stdout.readline()
         server.kill()
-    for before in (False, True):
-        document = verb("stop", "stop", "--state", "ended")
+    for before, more, names in ((False, ["--plan", "ended.yaml"], ["small", "wide", "deep"]), (True, [], [None] * 3)):
+        document = verb("stop", "stop", "--state", "ended", *more)
         assert document["before"] is before and not document["coordinator_running"] and document["serial"] == 1
+        assert document["expert_name"] == names[document["expert"]], document
 
 
 def others():

@@ -7,7 +7,10 @@
 . "$(dirname "$0")/lib.bash"
 patience=300 seed=24 adversary=halving clients=3 security=(--insecure)
 plan=$work/plan.yaml
-make_plan "$plan" --algorithm svt --clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator
+names=(tiny small lean distilled wide deep large huge)
+make_plan "$plan" --algorithm svt --clients 3 --names "$(IFS=,; echo "${names[*]}")" --rounds 60 --epsilon 60 \
+    --trust coordinator
+make_plan "$work/other.yaml" --algorithm svt --clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator
 
 stopped() { # stopped CODE NAME FLAGS...: what it says in $work/stop.out and .err
     local want=$1 code=0
@@ -29,6 +32,11 @@ if len(root) != 68 or root[:4] != b"acE1" or any(parts) or (ask, leaf) != (0, 1)
     sys.exit(f"root of {len(root)} bytes, parts of {[len(p) for p in parts]}, last announcement asks {ask}, {leaf}")
 PY
 }
+not_of_other() { # not_of_other NAME: who gives another plan ends nothing, and asks nobody to
+    state_asked "$1"
+    wrong 2 "nothing was ended" "$CAUCUS" stop "${state_flags[@]}" --plan "$work/other.yaml"
+    [ ! -e "$work/$1/stop" ] || bad "$1: another plan, and the end was asked for"
+}
 is_refused() { # is_refused NAME: one line, exit code 3
     state_of "$1"
     wrong 3 "this run was ended for good after step" "$CAUCUS" serve --plan "$plan" "${state_flags[@]}" \
@@ -47,7 +55,10 @@ done
 kill -9 "${pid[3]}"
 exit_code "${pid[3]}"
 end_feed 3
-stopped 0 live --format json
+not_of_other live
+stopped 0 live --plan "$plan" --format json
+in_force=$(field expert "$work/stop.out")
+says "$work/stop.out" "\"expert_name\": \"${names[in_force]}\"" || bad "live: $(cat "$work/stop.out")"
 [ "$(field coordinator_running "$work/stop.out")" = true ] || bad "live: $(cat "$work/stop.out")"
 [ "$(field before "$work/stop.out")" = false ] || bad "live: $(cat "$work/stop.out")"
 for i in 1 2; do
@@ -65,6 +76,7 @@ is_forgotten live || bad "live: something is left"
 is_refused live
 stopped 0 live
 says "$work/stop.out" "this run was ended before" || bad "twice: $(cat "$work/stop.out")"
+says "$work/stop.out" "; expert $(tail -n 1 <<<"$at_end") was in force" || bad "no plan: $(cat "$work/stop.out")"
 start_coordinator live "$plan" 0 "${security[@]}" --stay
 start_fed live 3 --state "$work/live.3.state"
 ended "${pid[3]}" "live: the client that was away" 0
@@ -96,8 +108,11 @@ for rounds in 0 2; do
     fi
     kill -9 "$server"
     exit_code "$server"
-    stopped 0 "$name"
+    not_of_other "$name"
+    stopped 0 "$name" --plan "$plan"
     says "$work/stop.out" "no coordinator was running" || bad "$name: $(cat "$work/stop.out")"
+    in_force=$(sed -n 's/.*; expert [a-z]* (\([0-7]\)) was in force$/\1/p' "$work/stop.out")
+    says "$work/stop.out" "; expert ${names[in_force]} ($in_force) was" || bad "$name: $(cat "$work/stop.out")"
     is_forgotten "$name" || bad "$name: something is left"
     is_refused "$name"
     if [ $rounds -gt 0 ]; then # they dial again and hear of it

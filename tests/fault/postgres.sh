@@ -110,7 +110,12 @@ wrong 2 "a newer caucus" "$CAUCUS" store migrate --state "$record"
 new_record ended
 start_coordinator ended "$plan" 0 "${security[@]}" --state-key "$work/ended.key" --linger 0
 cp "$work/ended.key" "$work/ended.copy"
-"$CAUCUS" stop --state "$record" --state-key "$work/ended.copy" >"$work/stop" || bad "stop: $(cat "$work/stop")"
+make_plan "$work/other.yaml" "${flags[@]}" --delta 1e-9
+for key in ended.copy ended.key; do # the first as somebody else, the second as one whom the coordinator keeps out
+    wrong 2 "nothing was ended" "$CAUCUS" stop --state "$record" --state-key "$work/$key" --plan "$work/other.yaml"
+done
+"$CAUCUS" stop --state "$record" --state-key "$work/ended.copy" --plan "$plan" >"$work/stop" ||
+    bad "stop: $(cat "$work/stop")"
 ended "$server" "ended by caucus stop" 0
 says "$work/stop" "ended for good" || bad "stop says: $(cat "$work/stop")"
 wrong 3 "was ended for good" "$CAUCUS" serve --plan "$plan" --state "$record" --insecure --seed "$seed" \

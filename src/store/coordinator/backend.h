@@ -82,8 +82,8 @@ typedef struct caucus_store_backend {
     /* `kept`: something was committed by this process, or found; else what is refused is left as it is. */
     void (*close)(caucus_store_place *place, bool kept);
     caucus_status (*open_ledger)(const char *where, caucus_ledger **ret, caucus_error *ret_error);
-    /* The last announcement, as open_ledger(): also while another process has the store. */
-    caucus_status (*peek)(const char *where, bool *ret_any, caucus_announcement *ret, caucus_error *ret_error);
+    /* As caucus_store_peek(), into zeros: also while another process has the store. */
+    caucus_status (*peek)(const char *where, caucus_store_glance *ret, caucus_error *ret_error);
     /* As caucus_store_request_stop() and those after it. */
     caucus_status (*request_stop)(const char *where, caucus_error *ret_error);
     bool (*stop_requested)(caucus_store_place *place);

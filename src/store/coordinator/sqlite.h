@@ -54,7 +54,7 @@ caucus_status caucus_sqlite_announcements(caucus_store_place *place,
                                           void (*each)(void *user, const caucus_announcement *), void *user,
                                           caucus_error *ret_error);
 
-caucus_status caucus_sqlite_peek(const char *where, bool *ret_any, caucus_announcement *ret, caucus_error *ret_error);
+caucus_status caucus_sqlite_peek(const char *where, caucus_store_glance *ret, caucus_error *ret_error);
 
 /* sqlite_change.c */
 caucus_status caucus_sqlite_change(caucus_store_place *place, const caucus_store_change *change,

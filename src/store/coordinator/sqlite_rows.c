@@ -173,26 +173,30 @@ caucus_status caucus_sqlite_announcements(caucus_store_place *place,
 }
 
 /* One row of one statement: WAL lets the coordinator go on meanwhile. */
-static caucus_status peek(sqlite3 *db, const char *path, bool *ret_any, caucus_announcement *ret,
-                          caucus_error *ret_error) {
+static caucus_status peek(sqlite3 *db, const char *path, caucus_store_glance *ret, caucus_error *ret_error) {
     sqlite3_stmt *row = NULL;
     caucus_status status = CAUCUS_OK;
-    int code = sqlite3_prepare_v2(
-        db, "SELECT serial, expert, epoch, ask, block, leaf, list FROM announcement ORDER BY serial DESC LIMIT 1", -1,
-        &row, NULL);
+    int code = sqlite3_prepare_v2(db,
+                                  "SELECT serial, expert, epoch, ask, block, leaf, list, plan FROM run LEFT JOIN"
+                                  " announcement ON serial = (SELECT max(serial) FROM announcement)",
+                                  -1, &row, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_step(row);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         status = caucus_sqlite_fail(db, path, "reading", ret_error);
-    else if (code == SQLITE_ROW && !take_announcement(row, (uint64_t)sqlite3_column_int64(row, 0), ret))
+    ret->found = status == CAUCUS_OK && code == SQLITE_ROW;
+    ret->any = ret->found && sqlite3_column_type(row, 0) != SQLITE_NULL;
+    if (ret->found && !take_hash(row, 7, ret->plan))
+        status =
+            caucus_fail(ret_error, CAUCUS_E_DAMAGED, "", "%s: the hash of its plan is damaged", caucus_path_tail(path));
+    else if (ret->any && !take_announcement(row, (uint64_t)sqlite3_column_int64(row, 0), &ret->last))
         status = caucus_fail(ret_error, CAUCUS_E_DAMAGED, "", "%s: its last announcement is damaged",
                              caucus_path_tail(path));
-    *ret_any = code == SQLITE_ROW;
     sqlite3_finalize(row);
     return status;
 }
 
-caucus_status caucus_sqlite_peek(const char *where, bool *ret_any, caucus_announcement *ret, caucus_error *ret_error) {
+caucus_status caucus_sqlite_peek(const char *where, caucus_store_glance *ret, caucus_error *ret_error) {
     char *path = caucus_path_in(where, CAUCUS_SQLITE_FILE);
     sqlite3 *db = NULL;
     caucus_status status;
@@ -202,7 +206,7 @@ caucus_status caucus_sqlite_peek(const char *where, bool *ret_any, caucus_announ
         sqlite3_busy_timeout(db, CAUCUS_SQLITE_BUSY_MS) != SQLITE_OK)
         status = caucus_sqlite_fail(db, path, "opening", ret_error);
     else
-        status = peek(db, path, ret_any, ret, ret_error);
+        status = peek(db, path, ret, ret_error);
     sqlite3_close(db);
     free(path);
     return status;

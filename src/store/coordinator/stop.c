@@ -102,7 +102,11 @@ caucus_status caucus_store_end(const caucus_store_where *where, caucus_announcem
     return status;
 }
 
-caucus_status caucus_store_peek(const char *state, bool *ret_any, caucus_announcement *ret, caucus_error *ret_error) {
+caucus_status caucus_store_peek(const char *state, caucus_store_glance *ret, caucus_error *ret_error) {
     const caucus_store_backend *backend = caucus_store_backend_of(state, ret_error);
-    return backend != NULL ? backend->peek(state, ret_any, ret, ret_error) : CAUCUS_E_PATH;
+    caucus_store_glance glance = {0};
+    const caucus_status status = backend != NULL ? backend->peek(state, &glance, ret_error) : CAUCUS_E_PATH;
+    if (status == CAUCUS_OK)
+        *ret = glance;
+    return status;
 }

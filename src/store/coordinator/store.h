@@ -163,9 +163,15 @@ void caucus_store_stop_heard(caucus_store *store);
  *           otherwise as caucus_store_open() and caucus_store_commit(). */
 caucus_status caucus_store_end(const caucus_store_where *where, caucus_announcement *ret_last, bool *ret_before,
                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** The last announcement of a store that may be in use: for who waits for a request to be heard. */
-caucus_status caucus_store_peek(const char *state, bool *ret_any, caucus_announcement *ret,
-                                caucus_error *ret_error) CAUCUS_MUST_CHECK;
+/* What a store that may be in use holds at this moment. */
+typedef struct caucus_store_glance {
+    bool found;               /* a run is kept here; otherwise nothing below is set */
+    uint8_t plan[32];         /* hash of its plan */
+    bool any;                 /* something was announced: `last` */
+    caucus_announcement last; /* the last announcement */
+} caucus_store_glance;
+/** For who wants to know whose run it is before ending it, and who waits for a request to be heard. */
+caucus_status caucus_store_peek(const char *state, caucus_store_glance *ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 
 /** Leave nothing of earlier states: after a commit that ended an epoch, and at the end of the run. Never needed for
  *  anything else to be right, so it may be late, and it may fail:

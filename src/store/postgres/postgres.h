@@ -122,7 +122,7 @@ caucus_status caucus_pg_visit(const char *where, char **ret_label, PGconn **ret,
                               caucus_error *ret_error);
 bool caucus_pg_exists(const char *where);
 caucus_status caucus_pg_open_ledger(const char *where, caucus_ledger **ret, caucus_error *ret_error);
-caucus_status caucus_pg_peek(const char *where, bool *ret_any, caucus_announcement *ret, caucus_error *ret_error);
+caucus_status caucus_pg_peek(const char *where, caucus_store_glance *ret, caucus_error *ret_error);
 caucus_status caucus_pg_request_stop(const char *where, caucus_error *ret_error);
 
 /* change.c */

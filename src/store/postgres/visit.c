@@ -71,20 +71,22 @@ caucus_status caucus_pg_open_ledger(const char *where, caucus_ledger **ret, cauc
     return status;
 }
 
-caucus_status caucus_pg_peek(const char *where, bool *ret_any, caucus_announcement *ret, caucus_error *ret_error) {
+caucus_status caucus_pg_peek(const char *where, caucus_store_glance *ret, caucus_error *ret_error) {
     char *label = NULL;
     PGconn *db = NULL;
     PGresult *result = NULL;
     caucus_status status = visit(where, &label, &db, ret_error);
     if (status == CAUCUS_OK)
-        status = caucus_pg_query(
-            db, label, "SELECT " CAUCUS_PG_ANNOUNCEMENT " FROM caucus_announcement ORDER BY serial DESC LIMIT 1", 0,
-            NULL, CAUCUS_PG_READ_MS, &result, ret_error);
-    const bool any = status == CAUCUS_OK && PQntuples(result) == 1;
-    if (any && !caucus_pg_take_announcement(result, 0, ret))
+        status = caucus_pg_query(db, label,
+                                 "SELECT " CAUCUS_PG_ANNOUNCEMENT ", plan FROM caucus_run LEFT JOIN caucus_announcement"
+                                 " ON serial = (SELECT max(serial) FROM caucus_announcement)",
+                                 0, NULL, CAUCUS_PG_READ_MS, &result, ret_error);
+    ret->found = status == CAUCUS_OK && PQntuples(result) == 1;
+    ret->any = ret->found && !PQgetisnull(result, 0, 0);
+    if (ret->found && !caucus_pg_bytes(result, 0, 7, sizeof ret->plan, ret->plan))
+        status = caucus_pg_damaged(label, "the hash of its plan", ret_error);
+    else if (ret->any && !caucus_pg_take_announcement(result, 0, &ret->last))
         status = caucus_pg_damaged(label, "its last announcement", ret_error);
-    if (status == CAUCUS_OK)
-        *ret_any = any;
     PQclear(result);
     PQfinish(db);
     free(label);
