@@ -22,6 +22,9 @@ typedef struct caucus_log_line {
     const char *event; /* one word: joined, left, expert, refused, ...; NULL: a remark */
     const char *text;  /* for people; never a loss or a sum */
     uint32_t client;
+    bool has_expert; /* it names an expert: its number and, where experts have names, its label */
+    uint32_t expert;
+    const char *expert_name;
     const char *address, *reason, *certificate, *certificate_serial; /* reason: a word of net/refusals.h */
 } caucus_log_line;
 

@@ -26,6 +26,15 @@ static caucus_expert_words expert_words(const caucus_server *s, uint32_t expert)
     return caucus_plan_expert_words(s->set.plan, expert);
 }
 
+/* A line of the log that names this expert. */
+static caucus_log_line about_expert(const caucus_server *s, int level, const char *event, uint32_t expert) {
+    return (caucus_log_line){.level = level,
+                             .event = event,
+                             .has_expert = true,
+                             .expert = expert,
+                             .expert_name = caucus_plan_expert_name(s->set.plan, expert)};
+}
+
 static bool is_committing(const caucus_server *s) {
     return s->commit.what != CAUCUS_COMMIT_NONE;
 }
@@ -75,11 +84,12 @@ static void publish(caucus_server *s) {
     uint64_t before = atomic_load_explicit(&s->committed, memory_order_relaxed);
     atomic_store_explicit(&s->committed, now->serial + 1, memory_order_release);
     set_timer(s);
-    if (before > 0 && before <= now->serial && caucus_history_get(&s->history, before - 1).expert != now->expert)
-        caucus_server_log_about(s, &(caucus_log_line){.level = 1, .event = "expert"},
-                                "expert %s is in force from announcement %" PRIu64 " on (before: %s)",
+    if (before > 0 && before <= now->serial && caucus_history_get(&s->history, before - 1).expert != now->expert) {
+        const caucus_log_line about = about_expert(s, 1, "expert", now->expert);
+        caucus_server_log_about(s, &about, "expert %s is in force from announcement %" PRIu64 " on (before: %s)",
                                 expert_words(s, now->expert).text, now->serial,
                                 expert_words(s, caucus_history_get(&s->history, before - 1).expert).text);
+    }
 }
 
 /* What was committed is announced on the next tick, so that the time of an announcement does not tell how long the
@@ -109,21 +119,22 @@ static void finish(caucus_server *s) {
     set_timer(s);
     const caucus_announcement *last = caucus_coordinator_announcement(s->machine);
     const caucus_expert_words expert = expert_words(s, last->expert);
+    const caucus_log_line about = about_expert(s, 1, NULL, last->expert);
     const bool stopped = caucus_announcement_stops(last);
     if (s->loop[0]) {
-        caucus_server_log(s, 1,
-                          stopped ? "the run is ended for good, as was asked: expert %s was in force"
-                                  : "the run is over: expert %s stays in force",
-                          expert.text);
+        caucus_server_log_about(s, &about,
+                                stopped ? "the run is ended for good, as was asked: expert %s was in force"
+                                        : "the run is over: expert %s stays in force",
+                                expert.text);
         return;
     }
     char until[48] = "until this program is stopped"; /* an earlier process has played it to its end */
     if (!s->set.stay)
         (void)snprintf(until, sizeof until, "for %.3g seconds", s->set.linger_ms / 1e3);
-    caucus_server_log(s, 1,
-                      "this run was over after step %" PRIu64 ", expert %s stays in force: nothing more is asked or "
-                      "released; answering clients that have not heard of it, %s",
-                      caucus_announcement_steps(last), expert.text, until);
+    caucus_server_log_about(s, &about,
+                            "this run was over after step %" PRIu64 ", expert %s stays in force: nothing more is asked "
+                            "or released; answering clients that have not heard of it, %s",
+                            caucus_announcement_steps(last), expert.text, until);
 }
 
 void caucus_step_hold_loops(caucus_server *s) {
@@ -152,9 +163,11 @@ static void decided(caucus_server *s) {
     if (s->commit.decided.ends_epoch)
         atomic_store(&s->wipe_due, true);
     publish_on_tick(s);
-    caucus_server_log(s, 2, "step %" PRIu64 " decided with %u of %u clients: expert %s in force",
-                      s->commit.decided.serial, s->commit.decided.answered, s->clients,
-                      expert_words(s, caucus_coordinator_announcement(s->machine)->expert).text);
+    const uint32_t expert = caucus_coordinator_announcement(s->machine)->expert;
+    const caucus_log_line about = about_expert(s, 2, NULL, expert);
+    caucus_server_log_about(s, &about, "step %" PRIu64 " decided with %u of %u clients: expert %s in force",
+                            s->commit.decided.serial, s->commit.decided.answered, s->clients,
+                            expert_words(s, expert).text);
 }
 
 static void ended(caucus_server *s) {
@@ -209,8 +222,10 @@ static void decide(caucus_server *s) {
     if (status == CAUCUS_OK)
         status = caucus_releases_record(&s->releases, &before, now, &error);
     if (status == CAUCUS_E_BUDGET) { /* the expert in force stays: nothing of this decision leaves, now or later */
-        caucus_server_log(s, 0, "the privacy budget is exhausted: expert %s stays in force, nothing more is released",
-                          expert_words(s, before.expert).text);
+        const caucus_log_line about = about_expert(s, 0, NULL, before.expert);
+        caucus_server_log_about(s, &about,
+                                "the privacy budget is exhausted: expert %s stays in force, nothing more is released",
+                                expert_words(s, before.expert).text);
         caucus_step_give_up(s, status, &error);
         return;
     }

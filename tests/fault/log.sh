@@ -6,7 +6,7 @@
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/lib.bash"
 seed=24 adversary=halving clients=3 security=(--insecure)
-flags=(--algorithm svt --clients 3 --experts 8 --rounds 60 --epsilon 60 --trust coordinator)
+flags=(--algorithm svt --clients 3 --names "a,b,c,d,e,f,g,h" --rounds 60 --epsilon 60 --trust coordinator)
 plan=$work/plan.yaml
 make_plan "$plan" "${flags[@]}"
 undisturbed reference "$plan" "${flags[@]}"
@@ -51,7 +51,7 @@ other=$(serial "$work/others/client-1.pem")
 line "$log" "refused $from: certificate: .*\(handshake; certificate '1' serial 0*$other\)"
 line "$log" "client 2 is here from $from \([123] of 3; certificate '2' serial 0*$(serial "$certs/client-2.pem")\)"
 line "$log" "client 2 has gone from $from"
-line "$log" "expert [0-9]+ is in force from announcement [0-9]+ on \(before: [0-9]+\)"
+line "$log" "expert [a-h] \([0-7]\) is in force from announcement [0-9]+ on \(before: [a-h] \([0-7]\)\)"
 [ "$(grep -c 'is in force from' "$log")" -ge 2 ] || bad "fewer than 2 changes of expert were said"
 
 play json --log-format json --log-level detail
@@ -73,6 +73,10 @@ for l in reasons.values():
         sys.exit(f"not ok: json: {l}")
 if not any("decided with" in l["text"] for l in lines):
     sys.exit("not ok: json: --log-level detail shows no step")
+changes = [l for l in lines if l["event"] == "expert"]
+for l in changes + [l for l in lines if "decided with" in l["text"] or "the run is over" in l["text"]]:
+    if f"expert {l['expert_name']} ({l['expert']}) " not in l["text"]:
+        sys.exit(f"not ok: json: {l}")
 if not all(l["client"] in (1, 2, 3) for l in lines if l["event"] in ("joined", "left")):
     sys.exit("not ok: json: whose joins?")
 PY

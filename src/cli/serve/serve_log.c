@@ -74,6 +74,10 @@ static void make_json(const caucus_log_line *l, const char *date, const char *te
     caucus_json_text(&j, "text", text);
     if (l->client)
         caucus_json_whole(&j, "client", l->client);
+    if (l->has_expert) {
+        caucus_json_whole(&j, "expert", l->expert);
+        caucus_json_text(&j, "expert_name", l->expert_name);
+    }
     const struct {
         const char *key, *value;
     } more[] = {{"reason", l->reason},
