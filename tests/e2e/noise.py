@@ -9,6 +9,7 @@ tests/e2e/equality_nobody.sh).
 import decimal
 import hashlib
 import math
+import re
 import secrets
 import struct
 from fractions import Fraction
@@ -25,6 +26,13 @@ def fresh_key():
 
 def subkey(key, number, person):
     return hashlib.blake2b(digest_size=32, key=key, salt=struct.pack("<Q8x", number), person=person + bytes(8)).digest()
+
+
+def seed_of(text):
+    """The number that a text gives for a seed."""
+    if not re.fullmatch("[0-9]+", text) or int(text) >= 1 << 64:
+        raise ValueError(f"no seed: {text!r}")
+    return int(text)
 
 
 def seeded_key(seed, client):
@@ -181,12 +189,22 @@ def knorm(stream, rate, count):
             return [uniform(stream, 2 * radius + 1) - radius for _ in range(count)]
 
 
+def law_of(noise):
+    """Law and parameter of what a plan file says, "laplace 3/1000" for example; ("none", None)."""
+    if noise == "none":
+        return noise, None
+    match = re.fullmatch("(laplace|gaussian|knorm) ([1-9][0-9]*)/([1-9][0-9]*)", noise)
+    if not match or int(match[2]) >= 1 << 64 or int(match[3]) > 1 << 56 or \
+            math.gcd(int(match[2]), int(match[3])) > 1:
+        raise ValueError(f"no noise: {noise!r}")
+    return match[1], Fraction(int(match[2]), int(match[3]))
+
+
 def add_noise(stream, noise, values):
-    """noise: what a plan file says, "laplace 3/1000" for example."""
-    law, _, parameter = noise.partition(" ")
+    """noise: as a plan file has it."""
+    law, parameter = law_of(noise)
     if law == "none":
         return values
-    parameter = Fraction(parameter)
     if law == "knorm":
         drawn = knorm(stream, parameter, len(values))
     else:

@@ -241,15 +241,14 @@ class Plan:
         self.evaluate = int(settings.get("evaluate", "0")) or self.experts  # experts that a client looks at in a round
         self.own_pace = settings.get("pace") == "own"
         self.shows_loss = "show-loss" in settings
-        self.phase, self.message = {}, None
+        self.phase, self.message, self.trees = {}, None, False
         if self.algorithm == "stoch":
             stoch = plan["stoch"]
             self.phase = {int(key[6:]): phase for key, phase in stoch.items() if re.fullmatch("phase-[0-9]+", key)}
             self.longest = int(settings.get("longest-phase", "0"))  # 0: phases only double
             self.first_phase = int(settings.get("first-phase", "1"))
             self.message = stoch["message"] if self.trust == "nobody" else None
-            if not self.convex and any(phase["trees"] != "0" for phase in self.phase.values()):
-                sys.exit(f"peer: {path}: this client knows trees of convex losses alone")
+            self.trees = any(phase["trees"] != "0" for phase in self.phase.values())
         votes = {"vote": (VOTE,), "shortlist": (VOTE, SHORTLIST)}.get(self.message, (LEAF,))
         svt = (SUMS,) if settings["protocol"] == "paper" else (COST, SUMS)
         self.asks = {"svt": svt, "hedge": (SUMS,), "stoch": votes}[self.algorithm]
@@ -601,6 +600,8 @@ def session(client, options, sock):
 def run(options):
     with open(options.plan, "rb") as file:
         plan = Plan(options.plan, file.read())
+    if plan.convex or plan.trees:
+        sys.exit(f"peer: {options.plan}: mixtures are played by tests/vectors/mixtures.py alone")
     if options.function:
         formula = eval("lambda client, round, expert: " + options.function)  # the caller's own words
         kind = OwnPaceClient if plan.own_pace else Client

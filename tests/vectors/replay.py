@@ -20,7 +20,7 @@ import noise
 import peer
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import convex
+import mixtures
 import relays as relay_side
 
 KINDS = {"hello": peer.HELLO, "welcome": peer.WELCOME, "announcement": peer.ANNOUNCEMENT, "report": peer.REPORT,
@@ -43,6 +43,17 @@ def grid(vectors):
     return len(vectors["losses"])
 
 
+def texts_refused(cases, name, read_text):
+    """None of them is a seed, or noise of a plan."""
+    for case in cases:
+        try:
+            found = read_text(case[name])
+        except ValueError:
+            continue
+        raise Differs(f"{case['why']}: read as {found}")
+    return len(cases)
+
+
 def streams(vectors):
     for case in vectors["keys"]:
         same("client's key", case["key"], noise.seeded_key(int(case["seed"]), case["client"]).hex())
@@ -54,7 +65,7 @@ def streams(vectors):
         same("words", case["words"], [f"{stream.word():016x}" for _ in case["words"]])
         for digit in case["digits"]:
             same("a digit", digit["word"], f"{stream.digit(digit['digit'], digit['place']):016x}")
-    return len(vectors["keys"]) + len(vectors["streams"])
+    return len(vectors["keys"]) + len(vectors["streams"]) + texts_refused(vectors["bad"], "seed", noise.seed_of)
 
 
 def draw(case, stream):
@@ -79,7 +90,7 @@ def samplers(vectors):
         what = f"{case['law']} {case['parameter']}"
         same(what, [int(value) for value in case["values"]], draw(case, stream))
         same(what + ", words taken", int(case["words"]), stream.place)
-    return len(vectors["draws"])
+    return len(vectors["draws"]) + texts_refused(vectors["bad"], "noise", noise.law_of)
 
 
 def read(frame, experts):
@@ -129,7 +140,8 @@ def client_of(run, number, losses):
 
     def gradient(number, x):
         return [loss(number, y) + float(run["curvature"]) * x[y] for y in range(plan.experts)]
-    client = convex.ConvexClient(options, plan, gradient) if plan.convex else \
+    client = mixtures.ConvexClient(options, plan, gradient) if plan.convex else \
+        mixtures.TreeClient(options, plan, loss) if plan.trees else \
         peer.OwnPaceClient(options, plan, loss) if plan.own_pace else peer.Client(options, plan, loss)
     client.played = []
     client.say = lambda *words: client.played.append(words)
@@ -151,10 +163,12 @@ def play(run, losses_of, client):
             client.o.slot_rows = step["rounds"]  # a slot may be empty
         what = f"{run['name']}, client {losses_of['client']}"
         same(what + ", reports", step["reports"], hears(client, step["hears"]))
-        same(what + ", expert", step["plays"], client.now["expert"])
+        drawn = [expert for _, expert in client.played] if "plays_each" in step else []
+        same(what + ", expert", step["plays"], drawn[0] if drawn else client.now["expert"])
         same(what + ", rounds", (step["first_round"], step["rounds"]), (before + 1, client.round - before))
         if run["slot_rounds"] == 0:
-            same(what + ", plays", [(before + 1 + i, step["plays"]) for i in range(step["rounds"])], client.played)
+            experts = step.get("plays_each", [step["plays"]] * step["rounds"])
+            same(what + ", plays", [(before + 1 + i, expert) for i, expert in enumerate(experts)], client.played)
         if "mixture" in step:
             same(what + ", mixture", [float(one) for one in step["mixture"]], client.mixture())
         for i, evaluated in enumerate(step.get("evaluates", [])):
@@ -256,7 +270,7 @@ def spoil(vectors, replay):
         if name not in vectors:
             continue
         for at in (0, -1):
-            altered = copy.deepcopy(vectors)
+            altered = copy.deepcopy(vectors) if name != "runs" else {"runs": [copy.deepcopy(vectors["runs"][at])]}
             case = altered[name][at]
             if name == "runs":
                 step = case["clients"][0]["steps"][0]

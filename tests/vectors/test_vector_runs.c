@@ -81,7 +81,8 @@ static void observe(caucus_client *client, const caucus_plan *plan, const yaml_n
             assert_int_equal(seen[j], whole(at(chosen, j)));
         row[j] = real(at(at(losses, number - 1), chosen ? seen[j] : j));
     }
-    assert_int_equal(caucus_client_expert(client), whole_of(step, "plays"));
+    const yaml_node_t *each = find(step, "plays_each"); /* drawn from a mixture */
+    assert_int_equal(caucus_client_expert(client), each ? whole(at(each, number - first)) : whole_of(step, "plays"));
     assert_int_equal(caucus_client_observe(client, row, 1), CAUCUS_OK);
 }
 
@@ -175,7 +176,7 @@ static void replay_refused(const yaml_node_t *run, const caucus_plan *plan) {
 static void test_runs(void **state) {
     (void)state;
     yaml_node_t *runs = get(tree_open("runs.json"), "runs");
-    assert_true(length(runs) > 20);
+    assert_true(length(runs) > 70);
     for (size_t n = 0; n < length(runs); n++) {
         const yaml_node_t *run = at(runs, n), *clients = get(run, "clients");
         caucus_plan *plan = read_plan(run);

@@ -7,6 +7,9 @@
 
 #include "dp/real.h"
 #include "num/grid.h"
+#include "num/number_text.h"
+#include "plan/account.h"
+#include "plan/text/plan_walk.h"
 #include "rng/words.h"
 #include "wire/wire.h"
 
@@ -66,6 +69,28 @@ static void test_keys_and_streams(void **state) {
             uint64_t word = caucus_stream_digit(&stream, (unsigned)whole_of(d, "digit"), whole_of(d, "place"));
             assert_int_equal(word, strtoull(text_of(d, "word"), NULL, 16));
         }
+    }
+    tree_close();
+}
+
+/* Seeds that are none, and noise that no plan can have: the readers of options and of plan files refuse them. */
+static void test_texts_refused(void **state) {
+    (void)state;
+    yaml_node_t *bad = get(tree_open("streams.json"), "bad");
+    assert_true(length(bad) > 0);
+    for (size_t i = 0; i < length(bad); i++) {
+        uint64_t seed;
+        if (caucus_whole_parse(text_of(at(bad, i), "seed"), 0, UINT64_MAX, &seed))
+            fail_msg("%s: a seed", text_of(at(bad, i), "why"));
+    }
+    tree_close();
+    bad = get(tree_open("samplers.json"), "bad");
+    assert_true(length(bad) > 0);
+    for (size_t i = 0; i < length(bad); i++) {
+        caucus_noise noise = {CAUCUS_NOISE_NONE, {1, 1}};
+        const caucus_value value = {.kind = CAUCUS_VALUE_NOISE, .noise = &noise};
+        if (caucus_value_parse(&value, text_of(at(bad, i), "noise")) && account_usable(noise.parameter))
+            fail_msg("%s: taken for noise", text_of(at(bad, i), "why"));
     }
     tree_close();
 }
@@ -191,6 +216,7 @@ static void test_messages(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_grid), cmocka_unit_test(test_keys_and_streams),
-                                       cmocka_unit_test(test_samplers), cmocka_unit_test(test_messages)};
+                                       cmocka_unit_test(test_texts_refused), cmocka_unit_test(test_samplers),
+                                       cmocka_unit_test(test_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

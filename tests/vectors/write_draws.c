@@ -61,6 +61,22 @@ void write_grid(caucus_json *json) {
     caucus_json_close(json);
 }
 
+/* Texts that must be refused, and why. */
+struct refused {
+    const char *why, *text;
+};
+
+static void put_texts_refused(caucus_json *json, const char *key, const struct refused *each, size_t n) {
+    caucus_json_list(json, "bad");
+    for (size_t i = 0; i < n; i++) {
+        caucus_json_object_row(json, NULL);
+        caucus_json_text(json, "why", each[i].why);
+        caucus_json_text(json, key, each[i].text);
+        caucus_json_close(json);
+    }
+    caucus_json_close(json);
+}
+
 /* ---- keys and streams ---- */
 
 static void put_key(caucus_json *json, uint64_t seed, uint32_t client) {
@@ -125,7 +141,20 @@ void write_streams(caucus_json *json) {
     put_stream(json, CAUCUS_PURPOSE_MESSAGE, 65535, 0);
     put_stream(json, CAUCUS_PURPOSE_MESSAGE, 65536, 0); /* from here on the key is a subkey */
     put_stream(json, CAUCUS_PURPOSE_MESSAGE, ((uint64_t)1 << 40) + 3, 0);
+    put_stream(json, CAUCUS_PURPOSE_PLAY, 4, 0);
     caucus_json_close(json);
+    static const struct refused seeds_refused[] = {
+        {"no digits", ""},
+        {"a sign", "-1"},
+        {"a sign, though it changes nothing", "+1"},
+        {"2^64: as a number of 64 bits it would be 0", "18446744073709551616"},
+        {"not whole", "1.0"},
+        {"an exponent", "1e3"},
+        {"hexadecimal digits", "0x10"},
+        {"a blank before it", " 7"},
+        {"a line's end behind it", "7\n"},
+    };
+    put_texts_refused(json, "seed", seeds_refused, sizeof seeds_refused / sizeof seeds_refused[0]);
 }
 
 /* ---- samplers ---- */
@@ -263,4 +292,24 @@ void write_samplers(caucus_json *json) {
     put_selections(json, "least", (caucus_rational){1, 1}, scores[0], 6); /* ties */
     put_selections(json, "least", (caucus_rational){1, 1}, scores[3], 6);
     caucus_json_close(json);
+    static const struct refused noises[] = {
+        {"a rate of 0: it has no law", "laplace 0/1"},
+        {"a variance of 0", "gaussian 0/1"},
+        {"a fraction over 0", "knorm 1/0"},
+        {"a negative rate", "laplace -1/3"},
+        {"not in lowest terms", "laplace 2/4"},
+        {"no fraction", "laplace 0.5"},
+        {"a whole number, and no fraction", "laplace 3"},
+        {"a zero before other digits", "laplace 03/4"},
+        {"a blank within the fraction", "laplace 3 /4"},
+        {"two blanks", "laplace  3/4"},
+        {"a denominator above 2^56", "laplace 1/72057594037927937"},
+        {"a numerator above 64 bits", "knorm 18446744073709551616/1"},
+        {"a law without its parameter", "gaussian"},
+        {"no noise, with a parameter", "none 1/2"},
+        {"a law that no plan has", "cauchy 1/2"},
+        {"another case", "Laplace 1/2"},
+        {"nothing", ""},
+    };
+    put_texts_refused(json, "noise", noises, sizeof noises / sizeof noises[0]);
 }

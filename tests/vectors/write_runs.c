@@ -5,74 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "vectors.h"
+#include "run_modes.h"
 
 #include <caucus/plan_file.h>
 
-enum { CLIENTS = 2, EXPERTS = 4, ROUNDS = 15, STEPS_MAX = 40, SLOT_ROWS = 3, FRAME_BYTES = 600, SEED = 11 };
-
-/* A mode: its name, and what it changes of the settings that all share. */
-typedef struct mode {
-    const char *name;
-    caucus_algorithm algorithm;
-    caucus_trust trust;
-    caucus_message message;
-    caucus_unit unit;
-    uint64_t interval, rounds, longest_phase, renew, growth;
-    uint32_t evaluate;
-    double show_loss;
-    caucus_pace pace;
-    uint32_t quiet; /* own pace: the last client sees nothing in this slot; 0: in each something */
-    caucus_protocol protocol;
-    bool convex; /* with so many trees */
-    uint32_t trees;
-} mode;
-
-#define A(x) .algorithm = CAUCUS_ALGORITHM_##x
-#define T(x) .trust = CAUCUS_TRUST_##x
-#define M(x) .message = CAUCUS_MESSAGE_##x
-#define U(x) .unit = CAUCUS_UNIT_##x
-#define ENDLESS .rounds = CAUCUS_ROUNDS_ENDLESS
-#define OWN ENDLESS, .pace = CAUCUS_PACE_OWN
-static const mode modes[] = {
-    {"svt", A(SVT), T(COORDINATOR)},
-    {"svt, blocks of four rounds", A(SVT), T(COORDINATOR), .interval = 4},
-    {"svt, unit client-block", A(SVT), T(COORDINATOR), U(CLIENT_BLOCK), .interval = 2},
-    {"svt that begins again", A(SVT), T(COORDINATOR), .renew = 5},
-    {"svt without an end", A(SVT), T(COORDINATOR), ENDLESS},
-    {"sparse-vector", A(SPARSE_VECTOR), T(COORDINATOR)},
-    {"hedge", A(HEDGE), T(COORDINATOR), .interval = 3},
-    {"leader", A(LEADER), T(COORDINATOR), .interval = 5},
-    {"stoch", A(STOCH), T(COORDINATOR)},
-    {"stoch, unit client-block", A(STOCH), T(COORDINATOR), U(CLIENT_BLOCK)},
-    {"stoch, unit client", A(STOCH), T(COORDINATOR), U(CLIENT), .growth = 3},
-    {"stoch, few evaluations", A(STOCH), T(COORDINATOR), .evaluate = 2},
-    {"stoch, few evaluations, unit client-block", A(STOCH), T(COORDINATOR), U(CLIENT_BLOCK), .evaluate = 3},
-    {"stoch that shows its loss", A(STOCH), T(COORDINATOR), .show_loss = 2},
-    {"stoch without an end", A(STOCH), T(COORDINATOR), ENDLESS, .longest_phase = 4},
-    {"limited-updates", A(LIMITED_UPDATES), T(COORDINATOR)},
-    {"stoch, vote", A(STOCH), T(NOBODY), M(VOTE)},
-    {"stoch, shortlist", A(STOCH), T(NOBODY), M(SHORTLIST)},
-    {"stoch, knorm", A(STOCH), T(NOBODY), M(KNORM)},
-    {"stoch, laplace-d", A(STOCH), T(NOBODY), M(LAPLACE_D)},
-    {"stoch, gauss", A(STOCH), T(NOBODY), M(GAUSS)},
-    {"stoch, vote, unit client", A(STOCH), T(NOBODY), M(VOTE), U(CLIENT), .growth = 3},
-    {"stoch, laplace-d, unit client-block", A(STOCH), T(NOBODY), M(LAPLACE_D), U(CLIENT_BLOCK)},
-    {"stoch, paper-local", A(STOCH), T(PAPER_LOCAL)},
-    {"own pace", A(STOCH), T(COORDINATOR), U(CLIENT_BLOCK), OWN},
-    {"own pace, vote", A(STOCH), T(NOBODY), M(VOTE), U(CLIENT_BLOCK), OWN},
-    {"own pace, laplace-d", A(STOCH), T(NOBODY), M(LAPLACE_D), U(CLIENT_BLOCK), OWN},
-    {"convex", A(STOCH), T(COORDINATOR), .convex = true},
-    {"convex, trees", A(STOCH), T(COORDINATOR), .convex = true, .trees = 1},
-    {"convex, laplace-d", A(STOCH), T(NOBODY), M(LAPLACE_D), .convex = true},
-    {"convex, trees, laplace-d", A(STOCH), T(NOBODY), M(LAPLACE_D), .convex = true, .trees = 1},
-    {"convex, trees, knorm", A(STOCH), T(NOBODY), M(KNORM), .convex = true, .trees = 1},
-    {"svt, protocol paper", A(SVT), T(COORDINATOR), .interval = 2, .protocol = CAUCUS_PROTOCOL_PAPER},
-    {"hedge that begins again", A(HEDGE), T(COORDINATOR), .renew = 5},
-    {"stoch, few evaluations, unit client", A(STOCH), T(COORDINATOR), U(CLIENT), .growth = 3, .evaluate = 3},
-    {"own pace, unit event", A(STOCH), T(COORDINATOR), U(EVENT), OWN},
-    {"own pace that shows its loss", A(STOCH), T(COORDINATOR), U(CLIENT_BLOCK), OWN, .show_loss = 4, .quiet = 2},
-};
+enum { STEPS_MAX = 40, SLOT_ROWS = 3, FRAME_BYTES = 600, SEED = 11 };
 
 /* What one client hears, plays and says in a step. */
 typedef struct step {
@@ -80,7 +17,8 @@ typedef struct step {
     size_t hears_bytes, reports_bytes;
     uint64_t first, rounds; /* played: from 0 */
     uint32_t expert, evaluated[ROUNDS][EXPERTS];
-    double mixture[EXPERTS]; /* convex: what is played */
+    uint32_t played[ROUNDS]; /* trees of linear losses: an expert drawn for each round */
+    double mixture[EXPERTS]; /* convex, or trees: what is played */
 } step;
 
 typedef struct run {
@@ -93,8 +31,6 @@ typedef struct run {
     step step[CLIENTS][STEPS_MAX];
     double loss[CLIENTS][ROUNDS][EXPERTS];
 } run;
-
-#define CURVATURE 0.5
 
 /* Convex: of round t the loss at the mixture x has the gradient row + CURVATURE x; user: the client's rows. */
 static void slope(void *user, uint64_t round, const double *x, double *ret, uint32_t experts) {
@@ -114,47 +50,6 @@ static void make_losses(run *r) {
                 r->loss[i][t][y] =
                     word % 41 == 0 ? NAN : (double)(word % 80) / 64 - 0.125 + (t / 5 == y ? -0.5 : 0.125);
             }
-}
-
-static void make_plan(run *r) {
-    const mode *wanted = r->mode;
-    caucus_settings s;
-    caucus_error error;
-    caucus_settings_init(&s);
-    s.algorithm = wanted->algorithm;
-    s.trust = wanted->trust;
-    s.message = wanted->message;
-    s.unit = wanted->unit;
-    if (wanted->trust == CAUCUS_TRUST_PAPER_LOCAL)
-        s.calibration = CAUCUS_CALIBRATION_PAPER, s.trees = 0;
-    s.clients = CLIENTS;
-    s.experts = EXPERTS;
-    s.rounds = wanted->rounds ? wanted->rounds : ROUNDS;
-    s.epsilon = 20;
-    s.delta = wanted->message == CAUCUS_MESSAGE_GAUSS ? 1e-6 : 0;
-    s.lo = -0.125;
-    s.hi = 1.75;
-    s.grid = 1000; /* no power of two: the scale itself is rounded */
-    s.interval = wanted->interval ? wanted->interval : 1;
-    s.longest_phase = wanted->longest_phase;
-    s.renew = wanted->renew;
-    s.growth = wanted->growth;
-    s.evaluate = wanted->evaluate;
-    s.show_loss = wanted->show_loss;
-    s.pace = wanted->pace;
-    s.protocol = wanted->protocol;
-    if (wanted->convex) {
-        s.loss_shape = CAUCUS_LOSS_SHAPE_CONVEX;
-        s.lipschitz = 1.5;
-        s.smoothness = CURVATURE;
-        s.trees = (int)wanted->trees;
-    }
-    if (caucus_plan_new(&s, &r->plan, &error) != CAUCUS_OK) {
-        (void)fprintf(stderr, "%s: %s: %s\n", wanted->name, error.field, error.text);
-        exit(1);
-    }
-    r->clients = caucus_plan_settings(r->plan)->clients;
-    r->evaluate = wanted->evaluate ? wanted->evaluate : EXPERTS;
 }
 
 static size_t announcement_frame(const run *r, uint32_t i, const caucus_announcement *a, uint8_t *ret) {
@@ -177,6 +72,7 @@ static bool play(run *r, uint32_t i, step *s) {
         double row[EXPERTS];
         if (t == ROUNDS)
             return false;
+        s->played[s->rounds] = caucus_client_expert(client);
         need(caucus_client_evaluate(client, s->evaluated[s->rounds], EXPERTS) == CAUCUS_OK, "nothing to evaluate");
         for (uint32_t j = 0; j < r->evaluate; j++)
             row[j] = r->loss[i][t][s->evaluated[s->rounds][j]];
@@ -334,7 +230,13 @@ static void put_step(caucus_json *json, const run *r, const step *s) {
         }
         caucus_json_close(json);
     }
-    if (r->mode->convex) {
+    if (r->mode->trees > 0 && !r->mode->convex) {
+        caucus_json_list_row(json, "plays_each");
+        for (uint64_t t = 0; t < s->rounds; t++)
+            caucus_json_whole(json, NULL, s->played[t]);
+        caucus_json_close(json);
+    }
+    if (r->mode->convex || r->mode->trees > 0) {
         caucus_json_list_row(json, "mixture");
         for (uint32_t y = 0; y < EXPERTS; y++) {
             char text[40];
@@ -395,11 +297,13 @@ static void put_run(caucus_json *json, run *r) {
 
 void write_runs(caucus_json *json) {
     caucus_json_list(json, "runs");
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+    for (size_t i = 0; i < run_modes_count; i++) {
         static run r;
-        r = (run){.mode = &modes[i]};
+        r = (run){.mode = &run_modes[i]};
         make_losses(&r);
-        make_plan(&r);
+        r.plan = mode_plan(r.mode);
+        r.clients = caucus_plan_settings(r.plan)->clients;
+        r.evaluate = r.mode->evaluate ? r.mode->evaluate : EXPERTS;
         play_run(&r);
         put_run(json, &r);
         for (uint32_t n = 0; n < r.clients; n++)
