@@ -132,7 +132,7 @@ command_of 2
 "${cmd[@]}" --losses "$work/two.npy" --state "$work/2.state" >"$work/out2" 2>"$work/err2" &
 b=$!
 lines() { for _ in $(seq $((1000 * ${CAUCUS_PATIENCE:-1}))); do
-    [ "$(wc -l <"$1")" -ge "$2" ] && return
+    [ "$(grep -vc ' replay=' "$1")" -ge "$2" ] && return
     sleep 0.02
 done;
     bad "$1 has not got $2 lines"; }
@@ -147,7 +147,7 @@ start3() { # start3 FLAGS...: not behind timeout: kill -9 must meet the client i
 # The experts of rounds from.. as client 3 printed them, over what an earlier start printed for the same rounds.
 note3() {
     head -n $((from - 1)) "$work/all3" >"$work/next" || true
-    cat "$work/out3" >>"$work/next"
+    grep -v ' replay=' "$work/out3" >>"$work/next"
     mv "$work/next" "$work/all3"
 }
 from=1

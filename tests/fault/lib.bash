@@ -213,7 +213,7 @@ experts() {
     while [ -e "$work/$1.$2.$life.out" ]; do
         # Killed before it had a file for it.
         from=$(sed -n 's/.*going on at round \([0-9]*\)$/\1/p' "$work/$1.$2.$life.err" 2>/dev/null || true)
-        awk -v from="${from:-1}" '{ print from + NR - 1, $1 }' "$work/$1.$2.$life.out"
+        awk -v from="${from:-1}" '!/ replay=/ { print from + n++, $1 }' "$work/$1.$2.$life.out"
         life=$((life + 1))
     done | awk '($1 in expert) && expert[$1] != $2 { print "round " $1 " was told as " expert[$1] " and as " $2; exit }
         { expert[$1] = $2; if ($1 > last) last = $1 }

@@ -36,6 +36,16 @@ static void pause_ms(double ms) {
     (void)nanosleep(&t, NULL);
 }
 
+/* The next row. Whoever waits for a line before each row waits after a row that is passed over, too: each is answered
+ * by the line of the round that is to come, with its number. */
+static caucus_losses_state next_row(caucus_joining *j, uint64_t round, caucus_error *ret_error) {
+    const uint64_t left = j->losses.lines.skip;
+    const caucus_losses_state state = caucus_losses_next(&j->losses, round, ret_error);
+    for (uint64_t i = j->losses.lines.skip; i < left; i++)
+        caucus_losses_ask(&j->losses, j->link, ++j->passed);
+    return j->losses.lines.skip == left || fflush(stdout) == 0 ? state : CAUCUS_LOSSES_FAILED; /* main() says why */
+}
+
 /* Print the expert, take a row if there is one. Returns an exit code, or 0 to go on; *ret_wait: standard input is
  * waited for. */
 static int play_round(caucus_joining *j, bool *ret_wait, bool *ret_played) {
@@ -44,17 +54,18 @@ static int play_round(caucus_joining *j, bool *ret_wait, bool *ret_played) {
     if (j->printed < round) /* a run without an end went on */
         caucus_join_say_missed(j->printed + 1, round);
     if (j->printed <= round) {
-        caucus_losses_ask(&j->losses, j->link);
+        caucus_losses_ask(&j->losses, j->link, 0);
         j->printed = round + 1;
         if (fflush(stdout) != 0)
             return CAUCUS_EXIT_FAILED; /* main() says why */
     }
-    switch (caucus_losses_next(&j->losses, round, &error)) {
+    switch (next_row(j, round, &error)) {
     case CAUCUS_LOSSES_WRONG:
         fprintf(stderr, "%s\n", error.text);
         return CAUCUS_EXIT_USAGE;
     case CAUCUS_LOSSES_FAILED:
-        fprintf(stderr, "%s\n", error.text);
+        if (error.text[0] != '\0')
+            fprintf(stderr, "%s\n", error.text);
         return CAUCUS_EXIT_FAILED;
     case CAUCUS_LOSSES_ENDED:
         fprintf(stderr, "%s: standard input ended after round %" PRIu64, caucus_program("join"), round);

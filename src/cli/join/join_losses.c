@@ -90,13 +90,15 @@ void caucus_losses_close(caucus_losses_source *s) {
     *s = (caucus_losses_source){0};
 }
 
-void caucus_losses_ask(caucus_losses_source *s, const caucus_link *link) {
+void caucus_losses_ask(caucus_losses_source *s, const caucus_link *link, uint64_t passed) {
     const uint32_t expert = caucus_link_expert(link), k = caucus_plan_evaluate(s->plan);
     const char *name = caucus_plan_expert_name(s->plan, expert);
     printf("%u", expert);
     if (k < s->plan->settings.experts && caucus_link_evaluate(link, s->which, k) == CAUCUS_OK)
         for (uint32_t i = 0; i < k; i++)
             printf("%s%u", i == 0 ? " evaluate=" : ",", s->which[i]);
+    if (passed > 0)
+        printf(" replay=%" PRIu64, passed);
     printf("%s%s\n", name ? " name=" : "", name ? name : "");
 }
 

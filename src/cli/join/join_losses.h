@@ -48,8 +48,9 @@ bool caucus_losses_waits(const caucus_losses_source *source);
 /** Read what standard input has now (call when it can be read; never waits then). */
 void caucus_losses_read(caucus_losses_source *source);
 /** Print what the coming round is: the number of the expert to play; then, where there is more to say, the experts to
- *  evaluate ("3 evaluate=7,8") and what the expert is called, last, since a label may hold blanks ("3 name=large"). */
-void caucus_losses_ask(caucus_losses_source *source, const caucus_link *link);
+ *  evaluate ("3 evaluate=7,8"), the row of a replay that was passed over (passed, from 1; 0: none; "3 replay=12"), and
+ *  what the expert is called, last, since a label may hold blanks ("3 name=large"). */
+void caucus_losses_ask(caucus_losses_source *source, const caucus_link *link, uint64_t passed);
 /** The row that the client wants of those losses: all of them, or those of the experts that it evaluates. */
 const double *caucus_losses_wanted(caucus_losses_source *source, const caucus_link *link);
 /** The losses of round `round` (from 0), in source->row. Lines hold what the client evaluates, files and simulations

@@ -53,7 +53,7 @@ static bool print_expert(caucus_join_pace *p) {
     if (p->printed == expert + 1)
         return true;
     p->printed = expert + 1;
-    caucus_losses_ask(p->losses, p->link);
+    caucus_losses_ask(p->losses, p->link, 0);
     return fflush(stdout) == 0;
 }
 

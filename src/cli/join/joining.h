@@ -59,6 +59,7 @@ typedef struct caucus_joining {
     caucus_link *link;
     caucus_losses_source losses;
     uint64_t printed;      /* rounds whose expert was printed */
+    uint64_t passed;       /* rows of a replay that were passed over */
     uint64_t play;         /* the last round to play; 0: all */
     caucus_join_pace pace; /* where every device has its own */
     bool from_the_start;   /* there: losses begin at the first one, and no state says which were taken */
