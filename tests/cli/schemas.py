@@ -117,6 +117,8 @@ def simulations():
     assert own_losses["history"]["drifts"] == "yes" and own_losses["history"]["realizable"] is False, own_losses
     assert len(own_losses["history"]["premises"]) == 2, own_losses["history"]
     assert [run["premise_refuted"] for run in own_losses["runs"]] == [True, True, False], own_losses["runs"]
+    up = verb("up", "up", "--losses", "mine.csv", "--algorithm", "svt", "--open", "no")
+    assert up["equal"] and up["history"] == own_losses["history"], up
     assert seen["simulate"]["history"] is None
     text, delay = "", 0.2
     while not text:  # a signal that comes before the program listens to it ends it without a word: later, then

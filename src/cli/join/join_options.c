@@ -60,11 +60,10 @@ void caucus_join_help(void) {
            "1\n"
            "\n"
            "Prints the number of the expert to play, from 0, one line per round; then wants that round's losses, one\n"
-           "line of d numbers (0.1,0.2 or [0.1,0.2]). Where a plan says evaluate, the line names the experts that are\n"
-           "wanted (3 evaluate=7,8); where it has names, the expert's, last (3 name=large). What leaves "
-           "is\n"
-           "what the plan allows: sums of losses, under trust nobody with noise. What breaks is dialled again; with\n"
-           "--state a restart goes on where it says.\n",
+           "line of d numbers (0.1,0.2 or [0.1,0.2]). Where a plan says evaluate k, the line names the k experts that\n"
+           "are to be evaluated (3 evaluate=7,8), and k losses are wanted, theirs, in that order; where it has names,\n"
+           "the expert's, last (3 name=large). What leaves is what the plan allows: sums of losses, under trust\n"
+           "nobody with noise. What breaks is dialled again; with --state a restart goes on where it says.\n",
            name, name, name);
     caucus_options_sections(caucus_join_table, sections);
 }

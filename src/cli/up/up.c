@@ -9,6 +9,7 @@
 #include "cli/verbs.h"
 #include "num/number_text.h"
 #include "plan/family.h"
+#include "show/output.h"
 #include "store/clock.h"
 #include "store/look_json.h"
 
@@ -160,6 +161,11 @@ static int run(caucus_up *u, int argc, char **argv) {
     int code = read_settings(u, argc, argv);
     if (code != 0)
         return code;
+    caucus_error error = {0};
+    caucus_status status =
+        caucus_outcome_look(&u->prepared.run[0], u->prepared.adversary[0], &u->found, &u->history, &error);
+    if (status != CAUCUS_OK)
+        return caucus_complain("up", options, status, &error);
     const caucus_settings *s = &u->prepared.plan[0]->settings;
     u->children = (size_t)s->clients + 1 + (u->relays ? u->relays + 1 : 0);
     u->child = calloc(u->children, sizeof *u->child);
@@ -186,8 +192,8 @@ static int run(caucus_up *u, int argc, char **argv) {
     if (code != 0)
         return code;
     caucus_up_compared compared;
-    caucus_status status = caucus_up_compare(u->prepared.plan[0], u->prepared.adversary[0], u->prepared.run[0].seed,
-                                             u->expert, u->played, &caucus_up_stop, &compared);
+    status = caucus_up_compare(u->prepared.plan[0], u->prepared.adversary[0], u->prepared.run[0].seed, u->expert,
+                               u->played, &caucus_up_stop, &compared);
     if (status != CAUCUS_OK)
         return caucus_complain("up", options, status, &(caucus_error){0});
     char look[CAUCUS_LOOK_BYTES] = "\"look\": null"; /* part of the coordinator's summary, byte for byte */

@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/up/up_compare.h"
 #include "cli/wanted.h"
+#include "show/choice/history.h"
 
 #define CAUCUS_UP_PATH_BYTES 512
 #define CAUCUS_UP_RELAYS_MAX 16u
@@ -35,8 +36,10 @@ typedef struct caucus_up {
     bool opened;                                       /* something was started that shows it */
     bool shown;                                        /* somebody has loaded it */
     double start, seconds;
-    pid_t watcher; /* removes the directory if this process is killed; 0: none */
-    int watched;   /* it waits for the end of this pipe */
+    caucus_history found;          /* of somebody's own losses */
+    const caucus_history *history; /* NULL: not looked at */
+    pid_t watcher;                 /* removes the directory if this process is killed; 0: none */
+    int watched;                   /* it waits for the end of this pipe */
 } caucus_up;
 
 /** Set by a signal: end everything. */

@@ -34,6 +34,7 @@ static void print_json(const caucus_up *u, const caucus_up_compared *c) {
     caucus_json j;
     caucus_dress_data();
     caucus_json_begin(&j, stdout, false);
+    caucus_history_json(&j, u->history);
     caucus_json_truth(&j, "equal", c->equal && c->look);
     caucus_json_text(&j, "algorithm", caucus_algorithm_word(s->algorithm));
     caucus_json_text(&j, "adversary", caucus_adversary_kind_word(u->prepared.run[0].adversary.kind));
@@ -135,10 +136,19 @@ static void print_table(const caucus_up *u, const caucus_up_compared *c) {
                caucus_plan_expert_words(plan, c->simulated).text);
 }
 
+/* What `caucus simulate` says about the same losses. */
+static void print_remarks(const caucus_up *u, const caucus_up_compared *c) {
+    caucus_trial_result trial = c->simulation;
+    const caucus_run_result result = {.plan = u->prepared.plan[0], .trials = 1, .done = 1, .trial = &trial};
+    const caucus_outcome outcome = {.run = u->prepared.run, .result = &result, .count = 1, .history = u->history};
+    caucus_output_remarks(stderr, &outcome);
+}
+
 void caucus_up_print(const caucus_up *u, const caucus_up_compared *compared) {
     if (u->wanted.format == CAUCUS_FORMAT_JSON)
         print_json(u, compared);
     else
         print_table(u, compared);
     fflush(stdout);
+    print_remarks(u, compared);
 }
