@@ -70,11 +70,25 @@ caucus_status caucus_stop_restore(caucus_server *s, const caucus_store_state *st
     return CAUCUS_OK;
 }
 
+/* Without an answer to decide on, no commit would ever tell, and clients would wait here for nothing. */
+static void end_taken_over(caucus_server *s) {
+    caucus_error error = {0};
+    const caucus_status status = caucus_store_refuse_fenced(s->store, &error);
+    pthread_mutex_lock(&s->lock);
+    if (s->failure == CAUCUS_OK && !s->finished_ns)
+        caucus_step_give_up(s, status, &error);
+    pthread_mutex_unlock(&s->lock);
+}
+
 void caucus_stop_turn(caucus_loop *loop) {
     caucus_server *s = loop->server;
     if (loop->stop_ns == 0 || loop->stop_ns > loop->now_ns)
         return;
     loop->stop_ns = loop->now_ns + LOOK_MS * 1000000u;
+    if (caucus_store_taken_over(s->store)) {
+        end_taken_over(s);
+        return;
+    }
     if (atomic_load(&s->ended) || !caucus_store_stop_requested(s->store))
         return;
     pthread_mutex_lock(&s->lock);

@@ -88,6 +88,8 @@ typedef struct caucus_store_backend {
     caucus_status (*request_stop)(const char *where, caucus_error *ret_error);
     bool (*stop_requested)(caucus_store_place *place);
     void (*stop_heard)(caucus_store_place *place);
+    /* remote only. As caucus_store_taken_over(). */
+    bool (*taken_over)(caucus_store_place *place);
     /* remote only. As open(), without taking hold of it: for look() and load() only. Does a coordinator have it? */
     caucus_status (*watch)(const caucus_store_where *where, caucus_store_place **ret, caucus_error *ret_error);
     caucus_status (*held)(caucus_store_place *place, bool *ret, caucus_error *ret_error);

@@ -93,7 +93,7 @@ static caucus_status make(caucus_store *r, caucus_store_change *change, caucus_e
     return status;
 }
 
-static caucus_status refuse_fenced(const caucus_store *r, caucus_error *ret_error) {
+caucus_status caucus_store_refuse_fenced(const caucus_store *r, caucus_error *ret_error) {
     return caucus_fail(ret_error, CAUCUS_E_FENCED, "", "%s: another coordinator has taken this run over",
                        caucus_path_tail(r->at->folder));
 }
@@ -105,7 +105,7 @@ static caucus_status make_commit(caucus_store *r, caucus_store_change *change, c
     change->die_after = fault && r->fault_after;
     caucus_status status = make(r, change, ret_error);
     r->commits += status == CAUCUS_OK;
-    return status == CAUCUS_E_FENCED ? refuse_fenced(r, ret_error) : status;
+    return status == CAUCUS_E_FENCED ? caucus_store_refuse_fenced(r, ret_error) : status;
 }
 
 static caucus_status refuse_unsettled(caucus_error *ret_error) {
@@ -266,7 +266,7 @@ static caucus_status settle_once(caucus_store *r, bool *ret_done, caucus_error *
     const bool ours = any && found.term >= r->now.row.term && found.term <= r->now.row.term + r->raises;
     const bool done = ours && is_found(r, &r->then, &found);
     if (!done && !(ours && is_found(r, &r->now, &found)))
-        return refuse_fenced(r, ret_error);
+        return caucus_store_refuse_fenced(r, ret_error);
     caucus_store_summary next = done ? r->then : r->now;
     next.row.term = found.term + 1;
     caucus_store_seal(r, &next, next.row.seal);
@@ -294,7 +294,7 @@ caucus_status caucus_store_settle(caucus_store *r, bool *ret_done, caucus_error 
     status = CAUCUS_E_LATER;
     for (int i = 0; status == CAUCUS_E_LATER && i < 3; i++) /* it may arrive in between, once */
         status = settle_once(r, ret_done, ret_error);
-    return status == CAUCUS_E_LATER ? refuse_fenced(r, ret_error) : status;
+    return status == CAUCUS_E_LATER ? caucus_store_refuse_fenced(r, ret_error) : status;
 }
 
 caucus_status caucus_store_wipe(caucus_store *r, caucus_error *ret_error) {

@@ -42,6 +42,10 @@ bool caucus_store_stop_requested(const caucus_store *r) {
     return r->backend->stop_requested(r->at);
 }
 
+bool caucus_store_taken_over(const caucus_store *r) {
+    return r->backend->taken_over != NULL && r->backend->taken_over(r->at);
+}
+
 void caucus_store_stop_heard(caucus_store *r) {
     r->backend->stop_heard(r->at);
 }

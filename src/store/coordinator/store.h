@@ -156,6 +156,11 @@ caucus_status caucus_store_request_stop(const char *state, caucus_error *ret_err
 /** By the coordinator, from any thread: no lock, no waiting. */
 bool caucus_store_stop_requested(const caucus_store *store);
 void caucus_store_stop_heard(caucus_store *store);
+/** From any thread, no lock, no waiting: another coordinator was seen to have the run, so that every commit of this one
+ *  will be refused. Not seen is not known: only a commit tells. */
+bool caucus_store_taken_over(const caucus_store *store);
+/** The error of that, and of a commit that was refused for it. Returns: CAUCUS_E_FENCED. */
+caucus_status caucus_store_refuse_fenced(const caucus_store *store, caucus_error *ret_error);
 
 /** End the run of a store that nobody has open, without its plan: nothing of the state is needed for that.
  *  Out:     *ret_last   the last announcement, also if the run was ended before: *ret_before.

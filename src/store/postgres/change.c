@@ -291,6 +291,8 @@ caucus_status caucus_pg_change(caucus_store_place *place, const caucus_store_cha
         const bool came = PQsendQueryPrepared(p->db, NAME, PARAMETERS, all.value, all.length, all.format, 1) == 1 &&
                           caucus_pg_wait(p->db, CAUCUS_PG_COMMIT_MS, &result, &more);
         status = judge(p, result, came, more, ret_error);
+        if (status == CAUCUS_OK)
+            atomic_store(&p->term, c->row.term);
         if (status == CAUCUS_OK && c->die_after)
             caucus_store_die();
     } else {

@@ -5,9 +5,11 @@
  * for that alone: two that both believe to have it do no harm, since only one has the term. The session asks for a word
  * every PING_MS; a process that is stopped, or a machine that is gone, does not, and the server ends an idle session
  * after IDLE_MS, and its lock with it. If the session is lost it is made again, and the lock taken again if nobody else
- * has it; whoever has lost the run hears of it from its next commit.
+ * has it.
  *
- * What it asks for is whether somebody wants the run ended (`caucus stop`). */
+ * What it asks for is whether somebody wants the run ended (`caucus stop`), and the term: a coordinator that was stopped
+ * past a takeover and has no answers to decide on would otherwise never hear that the run is another's, and clients
+ * would wait at it for nothing. */
 #include "store/postgres/postgres.h"
 
 #include <pthread.h>
@@ -31,11 +33,13 @@
 struct caucus_pg_keeper {
     const char *where, *label;
     PGconn *db; /* of the thread, once it runs; NULL: lost */
+    bool held;  /* this session has the lock; of the thread */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool stopping; /* under `lock` */
     _Atomic bool stop_requested;
+    _Atomic uint64_t term; /* the latest that was seen; 0: none yet */
 };
 
 /* One truth, or false if it cannot be had. */
@@ -59,19 +63,25 @@ static bool take_lock(PGconn *db, const char *label, int64_t wait_ms, bool *ret_
     return false;
 }
 
-/* *ret: a session that has the lock. */
-static caucus_status take(const char *where, const char *label, int64_t wait_ms, PGconn **ret,
-                          caucus_error *ret_error) {
+/* *ret: a session that ends by itself if nothing is asked for. */
+static caucus_status begin_session(const char *where, const char *label, PGconn **ret, caucus_error *ret_error) {
     PGconn *db = NULL;
     PGresult *result = NULL;
-    bool held = false;
     caucus_status status = caucus_pg_connect(where, label, NULL, &db, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_pg_identify(db, label, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_pg_query(db, label, IDLE, 0, NULL, CAUCUS_PG_READ_MS, &result, ret_error);
     PQclear(result);
-    if (status == CAUCUS_OK && !take_lock(db, label, wait_ms, &held))
+    return CAUCUS_HAND_OVER(status, ret, db, PQfinish(db));
+}
+
+/* *ret: a session that has the lock. */
+static caucus_status take(const char *where, const char *label, PGconn **ret, caucus_error *ret_error) {
+    PGconn *db = NULL;
+    bool held = false;
+    caucus_status status = begin_session(where, label, &db, ret_error);
+    if (status == CAUCUS_OK && !take_lock(db, label, TAKE_MS, &held))
         status = caucus_pg_fail(db, NULL, label, "taking the lock", ret_error);
     if (status == CAUCUS_OK && !held)
         status = caucus_fail(ret_error, CAUCUS_E_BUSY, "",
@@ -79,16 +89,30 @@ static caucus_status take(const char *where, const char *label, int64_t wait_ms,
     return CAUCUS_HAND_OVER(status, ret, db, PQfinish(db));
 }
 
-static void ping(caucus_pg_keeper *k) {
-    bool asked = false;
-    if (k->db != NULL && !is_true(k->db, k->label, "SELECT stop FROM caucus_run", PING_ANSWER_MS, &asked)) {
-        PQfinish(k->db);
-        k->db = NULL;
+/* The two things that it asks for; false: no answer. */
+static bool ask(caucus_pg_keeper *k) {
+    PGresult *result = NULL;
+    if (caucus_pg_query(k->db, k->label, "SELECT stop, term FROM caucus_run", 0, NULL, PING_ANSWER_MS, &result, NULL) !=
+        CAUCUS_OK)
+        return false;
+    if (PQntuples(result) == 1 && PQgetlength(result, 0, 0) == 1) {
+        if (PQgetvalue(result, 0, 0)[0] == 1)
+            atomic_store(&k->stop_requested, true);
+        atomic_store(&k->term, (uint64_t)caucus_pg_int64(result, 0, 1));
     }
-    if (k->db == NULL)
-        (void)!take(k->where, k->label, 0, &k->db, NULL); /* not now: in half a second */
-    if (asked)
-        atomic_store(&k->stop_requested, true);
+    PQclear(result);
+    return true;
+}
+
+/* What cannot be had now is tried again in half a second. */
+static void ping(caucus_pg_keeper *k) {
+    if (k->db == NULL && begin_session(k->where, k->label, &k->db, NULL) != CAUCUS_OK)
+        return;
+    if ((k->held || is_true(k->db, k->label, LOCK, PING_ANSWER_MS, &k->held)) && ask(k))
+        return;
+    PQfinish(k->db);
+    k->db = NULL;
+    k->held = false;
 }
 
 static void *keep(void *user) {
@@ -122,7 +146,8 @@ caucus_status caucus_pg_keeper_start(const char *where, const char *label, caucu
     k->where = where;
     k->label = label;
     (void)pthread_mutex_init(&k->lock, NULL); /* cannot fail on Linux */
-    caucus_status status = take(where, label, TAKE_MS, &k->db, ret_error);
+    caucus_status status = take(where, label, &k->db, ret_error);
+    k->held = status == CAUCUS_OK;
     if (status == CAUCUS_OK && !start_thread(k)) {
         PQfinish(k->db);
         status = caucus_fail_memory(ret_error, "");
@@ -155,4 +180,8 @@ void caucus_pg_keeper_stop(caucus_pg_keeper *k) {
 
 bool caucus_pg_keeper_stop_requested(const caucus_pg_keeper *k) {
     return atomic_load(&k->stop_requested);
+}
+
+uint64_t caucus_pg_keeper_term(const caucus_pg_keeper *k) {
+    return atomic_load(&k->term);
 }

@@ -100,6 +100,13 @@ static bool stop_requested(caucus_store_place *place) {
     return caucus_pg_keeper_stop_requested(((caucus_postgres *)place)->keeper);
 }
 
+/* A term is raised by the first change of a process, so one that is higher than this process's last is another's. */
+static bool taken_over(caucus_store_place *place) {
+    caucus_postgres *p = (caucus_postgres *)place;
+    const uint64_t own = atomic_load(&p->term);
+    return own != 0 && caucus_pg_keeper_term(p->keeper) > own;
+}
+
 /* The word stays: the run is ended, and nobody asks again. */
 static void stop_heard(caucus_store_place *place) {
     (void)place;
@@ -125,6 +132,7 @@ const caucus_store_backend caucus_store_postgres = {
     .request_stop = caucus_pg_request_stop,
     .stop_requested = stop_requested,
     .stop_heard = stop_heard,
+    .taken_over = taken_over,
     .init = caucus_pg_init,
     .check = caucus_pg_check,
     .migrate = caucus_pg_migrate,

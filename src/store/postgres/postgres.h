@@ -20,6 +20,7 @@
 #include "store/coordinator/backend.h"
 
 #include <libpq-fe.h>
+#include <stdatomic.h>
 
 #define CAUCUS_PG_VERSION 2
 #define CAUCUS_PG_SERVER_LEAST 140000 /* client_connection_check_interval, idle_session_timeout */
@@ -54,6 +55,7 @@ typedef struct caucus_postgres {
     char own[CAUCUS_PG_NAME];  /* cluster_name of this server */
     uint64_t sent;             /* bytes of parameters of all changes so far */
     caucus_pg_keeper *keeper;
+    _Atomic uint64_t term; /* of the last change of this process; 0: none yet */
 } caucus_postgres;
 
 /* connect.c */
@@ -142,5 +144,6 @@ caucus_status caucus_pg_keeper_start(const char *where, const char *label, caucu
                                      caucus_error *ret_error);
 void caucus_pg_keeper_stop(caucus_pg_keeper *keeper);
 bool caucus_pg_keeper_stop_requested(const caucus_pg_keeper *keeper);
+uint64_t caucus_pg_keeper_term(const caucus_pg_keeper *keeper); /* the latest that it has seen in the database */
 
 #endif
