@@ -42,7 +42,7 @@ except ImportError:  # tools/python-test types Python's pages in an environment 
 
 PAGES = ("*.md", "docs/*.md", "python/*.md", "examples/*/*.md")
 PYTHON_PAGES = ("docs/NOTEBOOK.md", "docs/PYTHON.md", "docs/TUTORIAL_PYTHON.md", "python/README.md")
-TYPED = ("README.md", "docs/CHOOSE.md", "docs/EMBED.md", "docs/FIT.md", "docs/LINES.md", "docs/OPERATIONS.md",
+TYPED = ("README.md", "docs/CHOOSE.md", "docs/EMBED.md", "docs/LINES.md", "docs/OPERATIONS.md",
          "docs/SIGN.md", "docs/TUTORIAL.md")  # these have something
 NOT_RUN = 5
 BLOCK = re.compile(r"(?:^ *<!-- not run: (?P<why>[^\n]+) -->\n)?"
