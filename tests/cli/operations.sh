@@ -12,8 +12,13 @@ page = open(root + "docs/RUNTIME.md", encoding="utf-8").read()
 flat = " ".join(page.split())  # words may be in two lines of the page
 LITERAL = r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*'
 
+# Lines that two files say stand in a header.
+shared = dict(re.findall(r'^#define (CAUCUS_\w+_TEXT) (".*")$', open(root + "src/relay/line.h", encoding="utf-8").read(),
+                         re.M))
+
 def source(*names):
     text = "\n".join(open(root + "src/" + name, encoding="utf-8").read() for name in names)
+    text = re.sub(r"\bCAUCUS_\w+_TEXT\b", lambda m: shared.get(m[0], m[0]), text)
     return re.sub(r'%" PRIu64(?: ")?', lambda m: "%llu" if m[0].endswith('"') else '%llu"', text)
 
 def literals(text):
