@@ -13,8 +13,8 @@ flat = " ".join(page.split())  # words may be in two lines of the page
 LITERAL = r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*'
 
 # Lines that two files say stand in a header.
-shared = dict(re.findall(r'^#define (CAUCUS_\w+_TEXT) (".*")$', open(root + "src/relay/line.h", encoding="utf-8").read(),
-                         re.M))
+line_h = open(root + "src/relay/line.h", encoding="utf-8").read()
+shared = dict(re.findall(r'^#define (CAUCUS_\w+_TEXT) (".*")$', line_h, re.M))
 
 def source(*names):
     text = "\n".join(open(root + "src/" + name, encoding="utf-8").read() for name in names)
