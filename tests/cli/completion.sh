@@ -19,6 +19,11 @@ for verb in $("$CAUCUS" --help | sed -n 's/^  .\{12\}  \([a-z]*\) .*/\1/p'); do
     "$CAUCUS" "$verb" --help | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' | grep -v '^fault-' | sort >wanted || true
     sed -n "s/.*from $verb; and not .* -l \([a-z0-9-]*\) .*/\1/p" caucus.fish | sort >got
     cmp -s wanted got || { fail "$verb: other options than its help shows"; diff wanted got; }
+    sed -n "s/^    $verb) options='\\([^']*\\)'.*/\\1/p" caucus.bash | tr ' ' '\n' | sed 's/^--//' | grep -vx help |
+        sort >got || true
+    cmp -s wanted got || { fail "$verb: other options in bash than its help shows"; diff wanted got; }
+    sed -n "/^    $verb) _arguments/,/;;\$/s/^        '--\\([a-z0-9-]*\\).*/\\1/p" zsh/_caucus | sort >got
+    cmp -s wanted got || { fail "$verb: other options in zsh than its help shows"; diff wanted got; }
 done
 [ "$failures" -gt 0 ] || pass "the options that help shows, of every verb"
 
@@ -37,6 +42,13 @@ same "bash: words" "nobody " "$(in_bash caucus plan --trust no)"
 same "bash: words after =" "hedge " "$(in_bash caucus plan --algorithm = he)"
 same "bash: the words of this verb" "table json csv " "$(in_bash caucus simulate --format '')"
 same "bash: and of another" "text json " "$(in_bash caucus plan --format '')"
+same "bash: words of a relay" "text json " "$(in_bash caucus relay --log-format '')"
+same "bash: what a verb takes first" "init check migrate " "$(in_bash caucus store '')"
+same "bash: and after it" "--state --state-key " "$(in_bash caucus store init --st)"
+for word in init check migrate; do
+    "$CAUCUS" store $word 2>err || true
+    grep -q 'state' err || fail "store does not know $word: $(cat err)"
+done
 same "bash: files" "plan.yaml " "$(in_bash caucus serve --plan pl)"
 same "bash: nothing for a number" "" "$(in_bash caucus plan --epsilon '')"
 same "bash: nothing of another verb" "" "$(in_bash caucus privacy --epsi)"
@@ -53,9 +65,9 @@ elif ! zsh -f -c 'zmodload zsh/zpty && zpty shell true' 2>/dev/null; then
 else
     timeout $((120 * ${CAUCUS_PATIENCE:-1})) zsh -f "$CAUCUS_SOURCE/tests/cli/completion.zsh" "$PWD/zsh" \
         'caucus simul' 'caucus simulate --trust nob' 'caucus plan --algorithm=hed' 'caucus serve --client-' \
-        'caucus serve --plan pl' 'caucus-client --give' >out
+        'caucus serve --plan pl' 'caucus-client --give' 'caucus store mi' 'caucus certify --ren' >out
     same "zsh" "$(printf '%s|' simulate 'simulate --trust nobody' plan\ --algorithm=hedge 'serve --client-ca' \
-        'serve --plan plan.yaml' --give-up)" "$(tr '\n' '|' <out)"
+        'serve --plan plan.yaml' --give-up 'store migrate' 'certify --renew')" "$(tr '\n' '|' <out)"
 fi
 
 # in_fish LINE: what fish proposes, without the descriptions.
@@ -65,6 +77,7 @@ if command -v fish >/dev/null; then
     same "fish: options" "--trees --trials --trust " "$(in_fish 'caucus simulate --tr')"
     same "fish: words" "coordinator nobody paper-local " "$(in_fish 'caucus plan --trust ')"
     same "fish: files" "plan.yaml " "$(in_fish 'caucus serve --plan pl')"
+    same "fish: what a verb takes first" "bash fish zsh " "$(in_fish 'caucus completion ')"
     same "fish: caucus-client" "--give-up " "$(in_fish 'caucus-client --gi')"
     same "fish: nothing of another verb" "" "$(in_fish 'caucus privacy --epsi')"
 else

@@ -47,10 +47,16 @@ static void print_words(const char *verb, const caucus_option *option) {
         printf("%s%s", i > 0 ? " " : "", word);
 }
 
+static void print_first(const char *verb) {
+    const char *word;
+    for (unsigned i = 0; (word = caucus_values_first(verb, i)) != NULL; i++)
+        printf("%s%s", i > 0 ? " " : "", word);
+}
+
 static void bash_begin(void) {
     fputs("# bash completion of caucus, made by: caucus completion bash\n"
           "_caucus() {\n"
-          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} options=--help\n"
+          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} options=--help first=\n"
           "    # --name=value comes as three words\n"
           "    if [ \"$cur\" = = ]; then cur=''; elif [ \"$prev\" = = ]; then prev=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
           "    COMPREPLY=()\n"
@@ -89,8 +95,13 @@ static void bash_name_begin(const caucus_verb *verb) {
     printf("    %s) options='--help", verb->name);
 }
 static void bash_name_end(const caucus_verb *verb) {
-    (void)verb;
-    fputs("' ;;\n", stdout);
+    putchar('\'');
+    if (caucus_values_first(verb->name, 0) != NULL) {
+        fputs(" first='", stdout);
+        print_first(verb->name);
+        putchar('\'');
+    }
+    fputs(" ;;\n", stdout);
 }
 static const shell bash_names = {"bash", NULL, bash_name_begin, bash_name, bash_name_end, NULL};
 static void show_verbs(const shell *to);
@@ -103,6 +114,8 @@ static void bash_end(void) {
     fputs("    esac\n"
           "    if [[ $cur == -* ]]; then\n"
           "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\")\n"
+          "    elif [ -n \"$first\" ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+          "        mapfile -t COMPREPLY < <(compgen -W \"$first\" -- \"$cur\")\n"
           "    else\n"
           "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
           "        compopt -o filenames 2>/dev/null\n"
@@ -165,8 +178,13 @@ static void zsh_option(const char *verb, const caucus_option *option) {
     putchar('\'');
 }
 static void zsh_verb_end(const caucus_verb *verb) {
-    (void)verb;
-    fputs(" '*:file:_files' ;;\n", stdout);
+    if (caucus_values_first(verb->name, 0) == NULL) {
+        fputs(" '*:file:_files' ;;\n", stdout);
+        return;
+    }
+    fputs(" '1:word:(", stdout);
+    print_first(verb->name);
+    fputs(")' ;;\n", stdout);
 }
 static void zsh_end(void) {
     fputs("    esac\n"
@@ -186,6 +204,14 @@ static void fish_verb_begin(const caucus_verb *verb) {
     printf("complete -c caucus -n __fish_use_subcommand -f -a %s -d '", verb->name);
     quoted(verb->line, false);
     printf("'\ncomplete -c caucus -n '__fish_seen_subcommand_from help' -f -a %s\n", verb->name);
+    if (caucus_values_first(verb->name, 0) == NULL)
+        return;
+    printf("complete -c caucus -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from help ",
+           verb->name);
+    print_first(verb->name);
+    fputs("' -f -a '", stdout);
+    print_first(verb->name);
+    fputs("'\n", stdout);
 }
 static void fish_option(const char *verb, const caucus_option *option) {
     const caucus_completion_kind kind = caucus_values_of(verb, option);

@@ -46,8 +46,8 @@ static const struct {
     {"reproduce", "format", {"table", "json"}},
     {NULL, "format", {"text", "json"}},
     {"simulate", "split", {"trials", "clients"}},
-    {"serve", "log-format", {"text", "json"}},
-    {"serve", "log-level", {"error", "notice", "detail"}},
+    {NULL, "log-format", {"text", "json"}},
+    {NULL, "log-level", {"error", "notice", "detail"}},
     {"up", "open", {"yes", "no", "auto"}},
     {"audit", "expect", {"not-refuted", "refuted"}},
     {NULL, "color", {"auto", "always", "never"}},
@@ -60,6 +60,20 @@ const char *caucus_values_word(const char *verb, const caucus_option *option, un
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++)
         if (strcmp(option->name, lists[k].option) == 0 && (lists[k].verb == NULL || strcmp(verb, lists[k].verb) == 0))
             return i < sizeof lists[k].word / sizeof lists[k].word[0] ? lists[k].word[i] : NULL;
+    return NULL;
+}
+
+const char *caucus_values_first(const char *verb, unsigned i) {
+    static const struct {
+        const char *verb;
+        const char *word[4];
+    } first[] = {
+        {"store", {"init", "check", "migrate"}},
+        {"completion", {"bash", "zsh", "fish"}},
+    };
+    for (size_t k = 0; k < sizeof first / sizeof first[0]; k++)
+        if (strcmp(verb, first[k].verb) == 0)
+            return i < sizeof first[k].word / sizeof first[k].word[0] ? first[k].word[i] : NULL;
     return NULL;
 }
 

@@ -17,4 +17,7 @@ caucus_completion_kind caucus_values_of(const char *verb, const caucus_option *o
 /** Word number i of those that the option takes, NULL after the last. */
 const char *caucus_values_word(const char *verb, const caucus_option *option, unsigned i);
 
+/** Word number i of those that a verb takes first, NULL after the last. Of a verb without any, files stand there. */
+const char *caucus_values_first(const char *verb, unsigned i);
+
 #endif
