@@ -8,6 +8,7 @@
 
 #include "dp/wide.h"
 
+#include "num/clones.h"
 #include "num/int128.h"
 #include "num/little_endian.h"
 #include "plan/stoch.h"
@@ -48,20 +49,31 @@ static uint64_t offset_of(const caucus_plan *plan, uint64_t p) {
     return mix(caucus_le_get(plan->hash + 8, 8) + p * GOLDEN) % plan->settings.experts;
 }
 
+/* The first turn of one client in `count` rounds: a loop without branches, which has several rounds under way at
+ * once. */
+CAUCUS_CLONES static void first_turns(const network *n, uint64_t hash, uint64_t global, uint32_t from, size_t count,
+                                      uint32_t *restrict ret) {
+    const network own = *n;
+    for (size_t i = 0; i < count; i++)
+        ret[i] = turn(&own, mix(hash + (global + i) * GOLDEN), from);
+}
+
 void caucus_evaluate_firsts(const caucus_plan *plan, uint64_t p, uint64_t t, uint64_t global, uint32_t client,
                             size_t count, uint32_t *ret) {
     const caucus_settings *s = &plan->settings;
-    const uint64_t d = s->experts, k = caucus_evaluate_k(s), offset = offset_of(plan, p);
-    const uint64_t hash = caucus_le_get(plan->hash, 8), m = s->clients % d;
+    const uint32_t d = s->experts, m = s->clients % d;
+    const uint64_t k = caucus_evaluate_k(s), offset = offset_of(plan, p), hash = caucus_le_get(plan->hash, 8);
     const network n = network_of(s->clients);
-    uint64_t before = (t % d) * m % d; /* t m mod d */
+    uint32_t before = (uint32_t)((t % d) * m % d); /* t m mod d */
+    first_turns(&n, hash, global, client - 1, count, ret);
     for (size_t i = 0; i < count; i++) {
-        const uint64_t key = mix(hash + (global + i) * GOLDEN);
-        uint32_t position = client - 1;
-        do {
-            position = turn(&n, key, position);
-        } while (position >= n.m);
-        ret[i] = (uint32_t)((offset + (before + position) % d * k) % d); /* of t m + pi: below 2^41 */
+        if (ret[i] >= n.m) {
+            const uint64_t key = mix(hash + (global + i) * GOLDEN);
+            do
+                ret[i] = turn(&n, key, ret[i]);
+            while (ret[i] >= n.m);
+        }
+        ret[i] = (uint32_t)((offset + (before + ret[i]) % d * k) % d); /* of t m + pi */
         before = before + m < d ? before + m : before + m - d;
     }
 }
