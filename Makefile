@@ -90,7 +90,8 @@ asan-quick: ## the quick tests under AddressSanitizer and UndefinedBehaviorSanit
 tsan: ## tests under ThreadSanitizer (all but the statistical ones, which have one thread)
 	cmake --preset tsan
 	cmake --build build-tsan -j $(JOBS)
-	ctest --test-dir build-tsan --output-on-failure --no-tests=error -j $(JOBS) -LE stat
+	TSAN_OPTIONS="suppressions=$(CURDIR)/tests/tsan.supp $$TSAN_OPTIONS" \
+	    ctest --test-dir build-tsan --output-on-failure --no-tests=error -j $(JOBS) -LE stat
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS=20
 	tools/install-deps --dev
