@@ -364,18 +364,20 @@ caucus_status caucus_coordinator_restore_parts(const caucus_plan *plan, const ca
     return finish_restore(c, good, key, ret);
 }
 
+bool caucus_coordinator_has_answered(const caucus_coordinator *c, uint32_t client, const caucus_announcement *asked) {
+    if (c->step_done)
+        return caucus_progress_get(c->step_done, client - 1) == asked->serial + 1;
+    const caucus_progress *of = asked->ask == CAUCUS_ASK_COST ? c->cost_next : c->sums_next;
+    return of && caucus_progress_get(of, client - 1) > asked->block;
+}
+
 void caucus_coordinator_counted(const caucus_coordinator *c, uint32_t client, uint64_t *ret_cost_next,
                                 uint64_t *ret_sums_next, bool *ret_answered) {
     *ret_cost_next = c->cost_next ? caucus_progress_get(c->cost_next, client - 1) : 0;
     *ret_sums_next = c->sums_next ? caucus_progress_get(c->sums_next, client - 1) : 0;
-    if (c->step_done) {
-        *ret_answered = caucus_progress_get(c->step_done, client - 1) == c->now.serial + 1;
-        if (c->sums_next && *ret_answered) /* own pace: an item is acknowledged with its decision, not before */
-            --*ret_sums_next;
-    } else if (c->now.ask == CAUCUS_ASK_COST)
-        *ret_answered = *ret_cost_next > c->now.block;
-    else
-        *ret_answered = *ret_sums_next > c->now.block;
+    *ret_answered = caucus_coordinator_has_answered(c, client, &c->now);
+    if (c->step_done && c->sums_next && *ret_answered) /* own pace: an item is acknowledged with its decision */
+        --*ret_sums_next;
 }
 
 void caucus_coordinator_shown(const caucus_coordinator *c, uint32_t client, uint64_t *ret_cost_next,

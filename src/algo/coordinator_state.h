@@ -55,6 +55,11 @@ caucus_status caucus_coordinator_restore_parts(const caucus_plan *plan, const ca
                                                const caucus_piece *chunk, uint32_t chunks,
                                                caucus_coordinator **ret) CAUCUS_MUST_CHECK;
 
+/** Has a client (1..m) answered this announcement: the one in force, or, when it is decided and nothing was counted
+ *  since, the one before? */
+bool caucus_coordinator_has_answered(const caucus_coordinator *coordinator, uint32_t client,
+                                     const caucus_announcement *asked);
+
 /** What a client may be told has been counted of it: what the machine held when caucus_coordinator_show() was called
  *  last, which is for when a decision is durable and is announced; nobody counts meanwhile. (It may be less, for a
  *  client that has caught up since.) What a machine held when it was made or restored is shown. */

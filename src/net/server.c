@@ -405,10 +405,13 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     ret->looks = s->shown.looks;
     memcpy(ret->look, s->shown.look, s->shown.looks * sizeof ret->look[0]);
     ret->epsilon_spent = s->shown.epsilon_spent;
-    const bool committing = s->commit.what != CAUCUS_COMMIT_NONE, before = committing || s->held_ns;
-    ret->commits = before ? s->shown.commits : s->relay ? 0 : caucus_store_commits(s->store);
-    ret->commit_seconds = tenths_between(0, before ? s->shown.commit_ns : s->commit_ns);
-    ret->committing_seconds = committing ? tenths_between(s->commit.since_ns, now_ns) : 0;
+    const bool closed = caucus_commit_closed(s);
+    ret->commits = closed ? s->shown.commits : s->relay ? 0 : caucus_store_commits(s->store);
+    ret->commit_seconds = tenths_between(0, closed ? s->shown.commit_ns : s->commit_ns);
+    /* With ticks a commit shows as an announcement does: if it takes longer than a tick. */
+    const bool shows =
+        s->commit.what != CAUCUS_COMMIT_NONE && now_ns - s->commit.since_ns >= (uint64_t)s->set.tick_ms * 1000000u;
+    ret->committing_seconds = shows ? tenths_between(s->commit.since_ns, now_ns) : 0;
     ret->term = atomic_load(&s->term);
     ret->unknown_outcomes = atomic_load(&s->unknown_outcomes);
     ret->seconds_in_step = tenths_between(s->step_ns, now_ns);
@@ -421,13 +424,12 @@ static void get_status(caucus_server *s, caucus_server_status *ret) {
     compare_with_paper(s, ret);
 }
 
-/* Under the lock: nothing is counted meanwhile. */
+/* Under the lock: nothing is counted meanwhile. Of the announcement that is public: the machine may be one ahead. */
 static void get_presence(caucus_server *s, uint8_t *ret) {
+    const caucus_announcement asked = caucus_history_get(&s->history, atomic_load(&s->committed) - 1);
     caucus_step_hold_loops(s);
     for (uint32_t i = 0; i < s->clients; i++) {
-        uint64_t cost, sums;
-        bool answered;
-        caucus_coordinator_counted(s->machine, i + 1, &cost, &sums, &answered);
+        const bool answered = caucus_coordinator_has_answered(s->machine, i + 1, &asked);
         ret[i] = atomic_load(&s->session[i]) == 0 ? 0 : answered ? 2 : 1;
     }
     caucus_step_release_loops(s);

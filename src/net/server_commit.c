@@ -9,7 +9,8 @@
  * only wants to look or to join has to wait for it: a thread of its own commits, and no lock is held meanwhile. What is
  * committed is copied out of the machine first. From then on the machine holds a verdict that is not in the store, so
  * until the commit is over nothing is counted (the answer to a report, and what a client is told has been counted of
- * it, would tell the verdict), nothing else is decided, and nobody else touches the store. */
+ * it, would tell the verdict), nothing else is decided, and nobody else touches the store. With ticks (--tick) the
+ * first two are so until the verdict is announced. */
 #include <stdlib.h>
 
 #include "net/server_impl.h"
@@ -157,19 +158,25 @@ caucus_status caucus_commit_over(caucus_server *s, caucus_error *ret_error) {
     return c->status;
 }
 
+void caucus_commit_hold(caucus_server *s, uint64_t until_ns) {
+    s->held_ns = until_ns;
+    atomic_store(&s->commit.held, until_ns != 0);
+    pthread_cond_broadcast(&s->commit.over);
+}
+
 bool caucus_commit_await(caucus_server *s) {
     caucus_commit *c = &s->commit;
     pthread_mutex_lock(&s->lock);
-    while (c->what != CAUCUS_COMMIT_NONE && caucus_clock_ns() < c->since_ns + SOON_NS)
+    while (caucus_commit_closed(s) && caucus_clock_ns() < c->since_ns + SOON_NS)
         (void)caucus_timed_wait(&c->over, &s->lock, c->since_ns + SOON_NS);
-    const bool over = c->what == CAUCUS_COMMIT_NONE;
+    const bool open = !caucus_commit_closed(s);
     pthread_mutex_unlock(&s->lock);
-    return over;
+    return open;
 }
 
 bool caucus_commit_is_long(const caucus_server *s) {
     const uint64_t since = atomic_load(&s->commit.since_shown_ns);
-    return since != 0 && caucus_clock_ns() >= since + SOON_NS;
+    return atomic_load(&s->commit.held) || (since != 0 && caucus_clock_ns() >= since + SOON_NS);
 }
 
 static void *keep_committing(void *user) {

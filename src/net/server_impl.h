@@ -29,11 +29,11 @@
  * wants but while a step is decided. Whoever decides a step holds `lock` and then every loop's: it merges the partials,
  * decides, copies what is to be committed, and lets go; a thread commits, takes all locks again, and publishes. Between
  * the two (`commit.what`) nothing is counted or decided, and the store belongs to that thread. So
- *  - what counting reads of the machine (the announcement in force, the epoch), `commit.what` and `failure` are written
- *    with all locks held: a loop may read them under its own. A report that comes while a decision is being committed
- *    waits, and is then counted, or not, by the announcement that came of it: the loop waits a moment for a commit
- *    (caucus_commit_await), and reads no client any further while one takes longer (`parked`). One that comes after a
- *    commit has failed is not counted;
+ *  - what counting reads of the machine (the announcement in force, the epoch), `commit.what`, `held_ns` and `failure`
+ *    are written with all locks held: a loop may read them under its own. A report that comes while a decision is being
+ *    committed, or waits for its tick (caucus_commit_closed), waits, and is then counted, or not, by the announcement
+ *    that came of it: the loop waits a moment for a commit (caucus_commit_await), and reads no client any further while
+ *    one takes longer, or a tick is waited for (`parked`). One that comes after a commit has failed is not counted;
  *  - what belongs to one client in the machine (which of its items are counted) is written by the loop that has the
  *    client's session, under that loop's lock, and by nobody else. A loop counts a report only if the connection it
  *    came by is still in force, and finds out under its own lock; a session is taken from a loop only under that loop's
@@ -104,6 +104,7 @@ typedef struct caucus_commit {
     caucus_commit_what what; /* written with all locks held; the rest by whoever has begun it, and then the thread */
     uint64_t since_ns;
     _Atomic uint64_t since_shown_ns; /* the same for who holds no lock; 0: there is none */
+    _Atomic bool held;               /* `held_ns` is not 0, likewise */
     caucus_announcement announcement;
     caucus_coordinator_tally tally;
     char (*text)[CAUCUS_LEDGER_LINE_BYTES]; /* [lines] */
@@ -163,7 +164,7 @@ struct caucus_server {
     } shown;
     caucus_commit commit;
     uint64_t commit_ns; /* of this process: see caucus_server_status */
-    uint64_t held_ns;   /* a verdict is committed and will be announced at this tick; 0: none waits */
+    uint64_t held_ns;   /* a verdict is committed and will be announced at this tick; 0: none waits. With all locks */
     bool overdue;       /* its deadline has passed */
     bool begun;         /* = `started`, but under the lock */
     uint64_t finished_ns;
@@ -293,9 +294,16 @@ caucus_status caucus_commit_begin(caucus_server *server, caucus_commit_what what
                                   caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /** All locks are held: it is over. Returns: CAUCUS_OK: it is durable; anything else: nothing of it may leave. */
 caucus_status caucus_commit_over(caucus_server *server, caucus_error *ret_error) CAUCUS_MUST_CHECK;
-/** Without a lock: wait a moment for what is being committed. Returns: false if it still is. */
+/** Under any of the locks: is there a verdict that is not public, since it is being committed or waits for its tick?
+ *  Then nothing is counted: the answer to a report, and what is told of it, would tell the verdict. */
+static inline bool caucus_commit_closed(const caucus_server *server) {
+    return server->commit.what != CAUCUS_COMMIT_NONE || server->held_ns != 0;
+}
+/** All locks are held: what was committed is announced at this time; 0: it is public. */
+void caucus_commit_hold(caucus_server *server, uint64_t until_ns);
+/** Without a lock: wait a moment until that is not so. Returns: false if it still is. */
 bool caucus_commit_await(caucus_server *server);
-/** Is something being committed for longer than that? */
+/** Is it so for longer than that, or until a tick? */
 bool caucus_commit_is_long(const caucus_server *server);
 void caucus_commit_open(caucus_server *server);
 /** Start the thread; have it finish what it is at, and end. */

@@ -64,15 +64,13 @@ static void set_timer(caucus_server *s) {
 /* Make what was committed visible to the loops. */
 static void publish(caucus_server *s) {
     const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
-    uint32_t answered = s->clients - caucus_coordinator_waiting(s->machine);
-    for (uint32_t i = 0; i < s->loops; i++) /* a verdict that waits for its tick can be answered by who guesses it */
-        answered += s->loop[i] ? caucus_partial_answered(s->loop[i]->partial) : 0;
+    const uint32_t answered = s->clients - caucus_coordinator_waiting(s->machine); /* nothing was counted since */
     caucus_coordinator_show(s->machine);
     caucus_ledger_totals totals = caucus_ledger_totals_of(s->ledger);
     s->shown.tally = caucus_coordinator_tally_of(s->machine);
     s->shown.looks = caucus_look_all(s->machine, s->shown.look, CAUCUS_LOOKS);
     s->shown.epsilon_spent = totals.released_choices;
-    s->held_ns = 0;
+    caucus_commit_hold(s, 0);
     s->step_ns = caucus_clock_ns();
     s->overdue = false;
     atomic_store(&s->answered, answered);
@@ -92,15 +90,27 @@ static void publish(caucus_server *s) {
     }
 }
 
+/* A decision is public from now on, and so is what comes of it: whether something is wiped takes time, too. */
+static void announce(caucus_server *s) {
+    if (s->commit.decided.ends_epoch)
+        atomic_store(&s->wipe_due, true);
+    publish(s);
+    const uint32_t expert = caucus_coordinator_announcement(s->machine)->expert;
+    const caucus_log_line about = about_expert(s, 2, NULL, expert);
+    caucus_server_log_about(s, &about, "step %" PRIu64 " decided with %u of %u clients: expert %s in force",
+                            s->commit.decided.serial, s->commit.decided.answered, s->clients,
+                            expert_words(s, expert).text);
+}
+
 /* What was committed is announced on the next tick, so that the time of an announcement does not tell how long the
  * decision and its commit took; without ticks, now. */
-static void publish_on_tick(caucus_server *s) {
+static void announce_on_tick(caucus_server *s) {
     uint64_t tick_ns = (uint64_t)s->set.tick_ms * 1000000u;
     if (tick_ns == 0) {
-        publish(s);
+        announce(s);
         return;
     }
-    s->held_ns = (caucus_clock_ns() / tick_ns + 1) * tick_ns;
+    caucus_commit_hold(s, (caucus_clock_ns() / tick_ns + 1) * tick_ns);
     set_timer(s);
 }
 
@@ -160,14 +170,7 @@ static void begun(caucus_server *s) {
 
 static void decided(caucus_server *s) {
     caucus_hub_decided(s->relays);
-    if (s->commit.decided.ends_epoch)
-        atomic_store(&s->wipe_due, true);
-    publish_on_tick(s);
-    const uint32_t expert = caucus_coordinator_announcement(s->machine)->expert;
-    const caucus_log_line about = about_expert(s, 2, NULL, expert);
-    caucus_server_log_about(s, &about, "step %" PRIu64 " decided with %u of %u clients: expert %s in force",
-                            s->commit.decided.serial, s->commit.decided.answered, s->clients,
-                            expert_words(s, expert).text);
+    announce_on_tick(s);
 }
 
 static void ended(caucus_server *s) {
@@ -283,8 +286,8 @@ static uint32_t least(const caucus_server *s) {
 /* What closes the step in hand, or begins the run, for loops to see; then look: a loop adds first and looks at these
  * then. */
 static void set_enough(caucus_server *s) {
-    bool closed = !s->begun || is_committing(s) || s->held_ns || s->failure != CAUCUS_OK || s->finished_ns ||
-                  caucus_claims_open(s) > 0;
+    bool closed =
+        !s->begun || caucus_commit_closed(s) || s->failure != CAUCUS_OK || s->finished_ns || caucus_claims_open(s) > 0;
     closed = closed || (s->strike_ns && !s->overdue); /* by the clock alone, however many have answered */
     atomic_store(&s->enough, closed ? UINT32_MAX : s->overdue ? quorum(s) : s->clients);
     atomic_store(&s->least, least(s));
@@ -377,11 +380,12 @@ static bool in_force(const caucus_server *s, const caucus_connection *from) {
     return atomic_load(&s->session[from->client - 1]) == from->session;
 }
 
-/* Take the loop's lock when no decision is being committed. Returns: false, without the lock, if that takes long. */
+/* Take the loop's lock when there is no verdict that is not public. Returns: false, without the lock, if that takes
+ * long. */
 static bool lock_to_count(caucus_loop *loop) {
     for (;;) {
         pthread_mutex_lock(&loop->lock);
-        if (!is_committing(loop->server))
+        if (!caucus_commit_closed(loop->server))
             return true;
         pthread_mutex_unlock(&loop->lock);
         if (!caucus_commit_await(loop->server))
@@ -457,8 +461,8 @@ void caucus_step_joined(caucus_server *s) {
 }
 
 void caucus_step_stop(caucus_server *s) {
-    if (s->failure != CAUCUS_OK || atomic_load(&s->ended) || is_committing(s)) /* it is asked for again in a second */
-        return;
+    if (s->failure != CAUCUS_OK || atomic_load(&s->ended) || caucus_commit_closed(s))
+        return; /* it is asked for again in a second */
     caucus_error error = {0};
     caucus_step_hold_loops(s);
     const caucus_status status = caucus_stop_prepare(s, &error);
@@ -521,7 +525,7 @@ void caucus_step_clock(caucus_server *s) {
             set_timer(s);
     } else if (s->held_ns && at == s->held_ns) {
         caucus_step_hold_loops(s);
-        publish(s);
+        announce(s);
         caucus_step_release_loops(s);
         caucus_server_wake(s);
         if (!stop_after_step(s))

@@ -437,8 +437,35 @@ static void note_decided(void *user, const caucus_log_line *line) {
         atomic_fetch_add((atomic_uint *)user, 1);
 }
 
-/* A verdict is committed at once and waits for its tick: until then nothing shows it. Stopped before the tick, the next
- * process announces the same. */
+/* How many announcements the store holds, whoever has it. */
+static uint64_t kept(const hall *h) {
+    caucus_store_glance seen = {0};
+    assert_int_equal(caucus_store_peek(h->settings.state_dir, &seen, NULL), CAUCUS_OK);
+    return seen.any ? seen.last.serial + 1 : 0;
+}
+
+/* Somebody comes as this client, and reports about the next block as if the verdict were a switch (or none). */
+static void send_guess(wire_end *w, const hall *h, const federation *f, uint32_t client, bool switched) {
+    const int64_t nothing = 0;
+    const caucus_report report = {.kind = CAUCUS_ASK_COST,
+                                  .client = client,
+                                  .first = 2,
+                                  .block = 2,
+                                  .epoch_or_leaf = switched,
+                                  .value = &nothing,
+                                  .count = 1};
+    const caucus_frame hello = hello_of(h, client, 1);
+    caucus_frame got;
+    wire_open(w, caucus_server_port(h->server));
+    assert_true(wire_send(w, &hello));
+    assert_int_equal(wire_receive(w, f->d, &got, PATIENCE_MS), 1);
+    assert_int_equal(got.kind, CAUCUS_FRAME_WELCOME);
+    assert_true(got.cost_next <= 1); /* what was counted with the verdict is not told either */
+    assert_true(wire_send(w, &(caucus_frame){.kind = CAUCUS_FRAME_REPORT, .report = report}));
+}
+
+/* A verdict is committed at once and waits for its tick: until then nothing shows it, in whatever way somebody asks.
+ * Stopped before the tick, the next process announces the same. */
 static void test_verdict_waits_for_its_tick(void **state) {
     (void)state;
     federation f;
@@ -454,15 +481,48 @@ static void test_verdict_waits_for_its_tick(void **state) {
     peer *p = open_peers(f.plan, f.m);
     for (uint32_t i = 0; i < f.m; i++)
         peer_connect(&p[i], &h, caucus_server_port(h.server));
-    while (atomic_load(&closed) == 0)
+    while (kept(&h) < 2)
         (void)peers_turn(p, f.m, f.plan, hashed_losses, 10);
-    caucus_server_status now;
+    caucus_server_status now, later;
     caucus_announcement said[2];
+    uint8_t presence[3] = {0};
     caucus_server_get_status(h.server, &now);
     assert_int_equal(now.now.serial, 0);
     assert_int_equal(now.commits, 2); /* the opening and the start: the verdict's does not show */
     assert_int_equal(caucus_server_history(h.server, 0, said, 2), 1);
     assert_int_equal(p[0].announcements, 1);
+    assert_int_equal(atomic_load(&closed), 0); /* nor does the log tell */
+    caucus_server_presence(h.server, presence);
+    for (uint32_t i = 0; i < f.m; i++)
+        assert_int_equal(presence[i], 2); /* has answered what was asked; what is asked next is not public */
+
+    /* Reports that are right if there was a switch, and if there was none, are neither counted nor refused. Those who
+     * come meanwhile are let in, so the loop has looked at both. */
+    wire_end *guess = calloc(3, sizeof *guess), *other = &guess[2];
+    assert_non_null(guess);
+    for (uint32_t i = 0; i < 2; i++) {
+        peer_disconnect(&p[i]);
+        send_guess(&guess[i], &h, &f, i + 1, i == 1);
+    }
+    for (int i = 0; i < 4; i++) {
+        const caucus_frame hello = hello_of(&h, 3, 1);
+        caucus_frame got;
+        peer_disconnect(&p[2]);
+        wire_open(other, caucus_server_port(h.server));
+        assert_true(wire_send(other, &hello));
+        assert_int_equal(wire_receive(other, f.d, &got, PATIENCE_MS), 1);
+        assert_int_equal(got.kind, CAUCUS_FRAME_WELCOME);
+        for (uint32_t k = 0; k < 2; k++)
+            assert_int_equal(wire_receive(&guess[k], f.d, &got, 0), -1);
+        wire_close(other);
+    }
+    caucus_server_get_status(h.server, &later);
+    assert_int_equal(later.reports, now.reports);
+    assert_int_equal(later.answered, now.answered);
+    assert_int_equal(later.refused, now.refused);
+    for (uint32_t i = 0; i < 2; i++)
+        wire_close(&guess[i]);
+    free(guess);
     hall_stop(&h);
     for (uint32_t i = 0; i < f.m; i++)
         while (p[i].connected)

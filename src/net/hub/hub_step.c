@@ -49,7 +49,7 @@ caucus_status caucus_step_take(caucus_server *s, const caucus_relayed *partial, 
     caucus_status status = CAUCUS_E_ORDER;
     pthread_mutex_lock(&s->lock);
     caucus_step_hold_loops(s);
-    if (s->begun && s->failure == CAUCUS_OK && !s->held_ns && s->commit.what == CAUCUS_COMMIT_NONE)
+    if (s->begun && s->failure == CAUCUS_OK && !caucus_commit_closed(s))
         status = caucus_relayed_take(s->machine, partial, &asked, &answered);
     if (status == CAUCUS_OK) {
         *taken = n;
