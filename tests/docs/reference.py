@@ -7,7 +7,8 @@
 What exists and is not listed fails, and so does what is listed and does not exist: verbs (`caucus help`) and their
 manual pages, JSON schemas, headers, names of the Python package, metrics, variables of the environment. Log lines and
 refusals: tests/cli/operations.sh looks for all of the sources' on the page; here all of the page's are looked for in
-the sources. Every page leads to the glossary, and has no mark that the site would show otherwise than it is meant.
+the sources. Every page leads to the glossary, and has no mark that the site would show otherwise than it is meant;
+pages that are read first explain the terms they use.
 tools/docs-refusals must know what the program says when it refuses some command lines.
 """
 import ast
@@ -23,6 +24,11 @@ ELSEWHERE = ("log-format json", "Connection refused", "certificate expired", "ba
              "plan the coordinator runs plan", "no announcement at")
 # The glossary itself, and pages for those who work on caucus.
 NO_TERMS = ("ARCHITECTURE.md", "PICTURES.md", "RELEASING.md", "TESTING.md")
+# What somebody who knows no differential privacy reads first, and words that have to be explained there. (SIGN.md is
+# read after FIT.md, and says so.)
+FIRST = ("README.md", "docs/FIT.md", "docs/TUTORIAL.md", "docs/TUTORIAL_PYTHON.md", "docs/CHOOSE.md")
+TERMS = ("expert", "client", "loss", "coordinator", "epsilon", "noise", "regret", "plan", "unit", "ledger", "seed",
+         "pure", "delta", "slot", "round", "block", "phase", "relay")
 REFUSED = (["plan", "--epsilon", "-1"], ["plan", "--trust", "everybody"], ["pick", "--no-such-option"],
            ["simulate", "--trials", "0"])
 
@@ -118,6 +124,19 @@ def badly_marked(name, text):
     return wrong + [f"{name}: a star between letters: '{star}'" for star in re.findall(r"\w+\*\w+", plain)]
 
 
+def unexplained(root, pages):
+    """Terms that a page for newcomers uses and does not explain: nowhere set as *term*, or not in the glossary."""
+    glossary = section(read(root, "docs/ARCHITECTURE.md"), "Glossary")
+    heads = " ".join(re.findall(r"^- ([^:]*):", glossary, re.M))
+    wrong = [f"'{term}' is not in the glossary" for term in TERMS if not re.search(rf"\b{term}\b", heads)]
+    for name, text in pages:
+        text = re.sub(r"`[^`]*`|\]\([^)]*\)", "", re.sub(r"^ *```.*?^ *```$", "", text, flags=re.S | re.M))
+        wrong += [f"{name} uses '{term}' and does not explain it (*{term}*)" for term in TERMS
+                  if re.search(rf"\b{term}(?:s|es)?\b", text, re.I)
+                  and not re.search(rf"\*{term}(?:s|es)?\*", text, re.I)]
+    return wrong
+
+
 def faults(root, program):
     page, runtime = read(root, "docs/REFERENCE.md"), read(root, "docs/RUNTIME.md")
     overview = subprocess.run([program, "help"], check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -146,6 +165,7 @@ def faults(root, program):
     pages = ["README.md"] + ["docs/" + name for name in sorted(os.listdir(os.path.join(root, "docs")))
                              if name.endswith(".md")]
     wrong += [fault for name in pages for fault in badly_marked(name, read(root, name))]
+    wrong += unexplained(root, [(name, read(root, name)) for name in FIRST])
     unsaid, looked = never_said(root, runtime.split("## Log lines")[1])
     if looked < 150 or not never_said(root, "`nobody has ever written this line`")[0]:
         wrong.append("the log lines were not found on the page, or one that nobody says is not missed")
@@ -157,6 +177,8 @@ def main():
     if differences("x", {"a", "b"}, {"b", "c"}) != ["x 'c' is not listed", "x 'a' is listed and does not exist"]:
         sys.exit("not ok: the test itself")
     if len(badly_marked("x", "so:\n- a\n- b\n  c\n\n- d\n")) != 1 or len(badly_marked("x", "a*b `c*d` *e*\n")) != 1:
+        sys.exit("not ok: the test itself")
+    if len(unexplained(root, [("x", "A *plan*, its plans, a ledger and `noise`.")])) != 1:
         sys.exit("not ok: the test itself")
     wrong = faults(root, program)
     print("\n".join(wrong + ["see docs/REFERENCE.md, and docs/RUNTIME.md for what is said"])
