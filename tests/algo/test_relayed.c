@@ -502,6 +502,7 @@ static void large_groups_are_bitmaps(void **state) {
 
 typedef struct named {
     uint32_t refused, last, answered;
+    uint32_t at_once;
 } named;
 
 static void name_refused(void *user, uint32_t client, caucus_status why) {
@@ -519,9 +520,15 @@ static void name_eight(void *user, uint32_t first, uint8_t bits) {
     ((named *)user)->answered += (uint32_t)__builtin_popcount(bits);
 }
 
-/* A large group is taken eight clients at a time where they are all in step: the state is that of a coordinator that
- * counts one after the other, also where some were away before, or one of them is at another relay. */
-static void eight_at_once(void **state) {
+static void name_all(void *user, uint32_t first, uint32_t count) {
+    assert_int_equal(first % count, 0);
+    ((named *)user)->answered += count;
+    ((named *)user)->at_once += count;
+}
+
+/* A large group is taken 64 or eight clients at a time where they are all in step: the state is that of a coordinator
+ * that counts one after the other, also where some were away before, or one of them is at another relay. */
+static void many_at_once(void **state) {
     (void)state;
     enum { FLEET = 70003, STEPS = 4 };
     caucus_settings s = testing_settings(CAUCUS_ALGORITHM_SVT, CAUCUS_TRUST_COORDINATOR, FLEET, EXPERTS, 80, 30);
@@ -562,6 +569,7 @@ static void eight_at_once(void **state) {
                                     .refused = name_refused,
                                     .answered = name_answered,
                                     .answered_eight = step % 2 ? name_eight : NULL,
+                                    .answered_all = step < 3 ? name_all : NULL,
                                     .user = &n};
         bytes b = written(gather), before = state_of(behind);
         placed[one - 1] = 2;
@@ -574,6 +582,7 @@ static void eight_at_once(void **state) {
         n.answered = 0;
         assert_int_equal(take(behind, &b, &from, &answered), CAUCUS_OK);
         assert_int_equal(n.answered, answered);
+        assert_true(step != 1 || n.at_once > FLEET / 2);
         assert_int_equal(caucus_coordinator_waiting(direct), FLEET - answered);
         expect_same(direct, behind);
         assert_int_equal(caucus_coordinator_decide(direct), CAUCUS_OK);
@@ -633,7 +642,7 @@ int main(void) {
         cmocka_unit_test(sums_reach_no_further_than_their_items),
         cmocka_unit_test(a_list_is_taken_whole),
         cmocka_unit_test(large_groups_are_bitmaps),
-        cmocka_unit_test(eight_at_once),
+        cmocka_unit_test(many_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

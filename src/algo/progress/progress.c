@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD 8u /* forms looked at together */
+#define WORD 8u  /* forms looked at together */
+#define MANY 64u /* likewise, where all of them are the same */
 #define ALL_MOVED 0x0101010101010101u
 
 enum {
@@ -32,9 +33,10 @@ caucus_progress *caucus_progress_new(uint32_t clients, uint64_t common) {
     p->value = calloc(clients, sizeof *p->value);
     p->shown = calloc(clients, sizeof *p->shown);
     p->changed = calloc(chunks_of(p), sizeof *p->changed);
+    p->moves = calloc(chunks_of(p), sizeof *p->moves);
     p->touched = calloc(chunks_of(p), sizeof *p->touched);
     p->own = calloc(chunks_of(p), sizeof *p->own);
-    if (p->form && p->value && p->shown && p->changed && p->touched && p->own)
+    if (p->form && p->value && p->shown && p->changed && p->moves && p->touched && p->own)
         return p;
     caucus_progress_free(p);
     return NULL;
@@ -57,6 +59,7 @@ void caucus_progress_free(caucus_progress *p) {
     free(p->value);
     free(p->shown);
     free(p->changed);
+    free(p->moves);
     free(p->touched);
     free(p->own);
     sodium_memzero(p, sizeof *p);
@@ -125,29 +128,41 @@ static void close_one(caucus_progress *p, size_t i, uint64_t common) {
         write_one(p, i, value, common);
 }
 
+/* Have all of these clients moved? */
+static bool many_moved(const uint8_t *form) {
+    uint64_t word, other = 0;
+    for (size_t i = 0; i < MANY / WORD; i++) {
+        memcpy(&word, form + i * WORD, sizeof word);
+        other |= word ^ ALL_MOVED;
+    }
+    return other == 0;
+}
+
 static void close_chunk(caucus_progress *p, uint32_t chunk, uint64_t common) {
     uint32_t first;
     const size_t count = caucus_chunk_clients(p->clients, chunk, &first), end = first + count;
     for (size_t i = first; i < end;) {
-        uint64_t word;
-        if (common == p->moved && end - i >= WORD) {
-            memcpy(&word, p->form + i, sizeof word);
-            if (word == ALL_MOVED) {
-                memset(p->form + i, IN, sizeof word);
-                i += WORD;
-                continue;
-            }
+        const size_t until = end - i < MANY ? end : i + MANY;
+        if (common == p->moved && until - i == MANY && many_moved(p->form + i)) {
+            memset(p->form + i, IN, MANY);
+            i = until;
         }
-        close_one(p, i++, common);
+        while (i < until)
+            close_one(p, i++, common);
     }
 }
 
 void caucus_progress_close(caucus_progress *p, bool follow) {
     caucus_progress_show(p);
     const uint64_t common = p->asked && follow ? p->moved : p->common;
-    for (uint32_t k = 0; k < chunks_of(p); k++)
-        if (p->asked || atomic_load_explicit(&p->changed[k], memory_order_relaxed) != 0)
+    const bool behind = common != p->common; /* who has not moved falls behind */
+    for (uint32_t k = 0; k < chunks_of(p); k++) {
+        const bool moved = atomic_load_explicit(&p->moves[k], memory_order_relaxed) != 0;
+        if (behind || moved || atomic_load_explicit(&p->changed[k], memory_order_relaxed) != 0)
             close_chunk(p, k, common);
+        if (moved)
+            atomic_store_explicit(&p->moves[k], 0, memory_order_relaxed);
+    }
     p->common = common;
     p->asked = false;
 }

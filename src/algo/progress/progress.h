@@ -9,8 +9,8 @@
  *   MOVED  in step, and has sent what is asked for: `moved`, which is `common` of the next step
  *   OUT    `value` of the client
  *
- * Closing a step makes IN of who MOVED, which is a pass over bytes, and touches no other client but those that have
- * just fallen behind or caught up: they are written down as changed, by chunk, so that keeping the state costs what has
+ * Closing a step makes IN of who MOVED, which is a pass over bytes of those chunks of clients in which somebody did,
+ * and touches no other client but those that have just fallen behind or caught up: they are written down as changed, by chunk, so that keeping the state costs what has
  * changed (coordinator_state.h).
  *
  * What a client is told has been counted of it must be durable and announced: it is what the numbers were when
@@ -53,6 +53,7 @@ typedef struct caucus_progress {
     uint8_t *form;            /* [clients] */
     uint64_t *value, *shown;  /* [clients]; pages of them that nobody needs are never touched */
     _Atomic uint8_t *changed; /* [chunks]: since they were saved */
+    _Atomic uint8_t *moves;   /* [chunks]: somebody may have MOVED in the step in hand */
     _Atomic uint8_t *touched; /* [chunks]: `value` or `shown` hold something to be wiped */
     uint8_t *own;             /* [chunks]: OWN without FRESH is in it */
 } caucus_progress;
@@ -75,7 +76,14 @@ static inline uint64_t caucus_progress_shown(const caucus_progress *p, size_t i)
                                                                   : p->shown_common;
 }
 void caucus_progress_put_slowly(caucus_progress *progress, size_t i, uint64_t value);
+/** Somebody of this client's chunk has moved. Threads look first: a line that nobody writes is shared by all. */
+static inline void caucus_progress_moves(caucus_progress *p, size_t i) {
+    _Atomic uint8_t *moves = &p->moves[i / CAUCUS_CHUNK_CLIENTS];
+    if (atomic_load_explicit(moves, memory_order_relaxed) == 0)
+        atomic_store_explicit(moves, 1, memory_order_relaxed);
+}
 static inline void caucus_progress_put(caucus_progress *p, size_t i, uint64_t value) {
+    caucus_progress_moves(p, i);
     if (p->form[i] <= CAUCUS_PROGRESS_MOVED && p->asked && value == p->moved)
         p->form[i] = CAUCUS_PROGRESS_MOVED;
     else

@@ -46,6 +46,8 @@ typedef struct caucus_relayed_from {
     void (*answered)(void *user, uint32_t client); /* each that answers, if it is taken in the end; NULL: nobody asks */
     /* The same for clients first + 1, ..., first + 8 whose bits are set; NULL: one by one. */
     void (*answered_eight)(void *user, uint32_t first, uint8_t bits);
+    /* The same for all of clients first + 1, ..., first + count; NULL: eight by eight. */
+    void (*answered_all)(void *user, uint32_t first, uint32_t count);
     void *user;
 } caucus_relayed_from;
 

@@ -13,43 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algo/coordinator_state.h"
-#include "algo/machine.h"
-#include "algo/relayed/relayed_bytes.h"
+#include "algo/relayed/relayed_taking.h"
 #include "algo/wipe.h"
 #include "num/little_endian.h"
-
-/* What an item has overwritten. */
-typedef struct before {
-    caucus_progress *of;
-    uint32_t client; /* from 0 */
-    uint8_t form;
-    uint64_t value, shown;
-} before;
-
-/* What the items can add up to. */
-typedef struct reach {
-    caucus_i128 lo, hi, q; /* of each sum; of q, from 0 */
-    uint64_t votes, vectors;
-} reach;
-
-#define WORD 8u /* clients whose bits are in one byte of a group, and whose forms are in one word */
-
-typedef struct taking {
-    caucus_coordinator *c;
-    const caucus_relayed_from *from;
-    before *undo;
-    size_t undos;
-    reach reach;
-    caucus_report asked; /* the item of those in groups, without its client */
-    caucus_status in_step;
-    bool in_step_known;
-    caucus_status status; /* CAUCUS_E_FORMAT, or CAUCUS_E_CONFLICT: some are refused */
-    uint32_t answered;
-    uint64_t grouped;
-    caucus_progress *moves[2]; /* what an item of a group moves, if it is one that is asked for; NULL: nothing */
-    bool moves_all;            /* and such an item is all that there is in groups */
-} taking;
 
 uint64_t caucus_coordinator_first_in_step(const caucus_coordinator *c) {
     const bool own_pace = c->step_done && c->sums_next;
@@ -67,10 +33,10 @@ caucus_report caucus_coordinator_item_asked(const caucus_coordinator *c, uint64_
 }
 
 /* Add what `times` such items can reach. */
-static void add_reach(taking *t, const caucus_report *item, uint64_t times) {
+static void add_reach(caucus_taking *t, const caucus_report *item, uint64_t times) {
     const caucus_coordinator *c = t->c;
     const caucus_settings *s = &c->plan->settings;
-    reach *r = &t->reach;
+    caucus_taking_reach *r = &t->reach;
     int64_t lo = 0, hi = 0;
     if (item->kind == CAUCUS_ASK_COST || item->kind == CAUCUS_ASK_SUMS) {
         hi = caucus_coordinator_most(c, item->first, item->block);
@@ -92,11 +58,11 @@ static void add_reach(taking *t, const caucus_report *item, uint64_t times) {
     }
 }
 
-static bool is_here(const taking *t, uint32_t client) {
+static bool is_here(const caucus_taking *t, uint32_t client) {
     return !t->from->placed || t->from->placed[client - 1] == t->from->relay;
 }
 
-static void refuse(taking *t, uint32_t client, caucus_status why) {
+static void refuse(caucus_taking *t, uint32_t client, caucus_status why) {
     if (why == CAUCUS_E_RANGE) { /* a relay would not have counted it */
         t->status = CAUCUS_E_FORMAT;
         return;
@@ -107,37 +73,37 @@ static void refuse(taking *t, uint32_t client, caucus_status why) {
         t->from->refused(t->from->user, client, why);
 }
 
-static caucus_status check(const taking *t, const caucus_report *item) {
+static caucus_status check(const caucus_taking *t, const caucus_report *item) {
     return is_here(t, item->client) ? t->c->ops->check(t->c, item) : CAUCUS_E_PATH;
 }
 
-static void keep(taking *t, uint32_t client) {
+static void keep(caucus_taking *t, uint32_t client) {
     caucus_progress *array[CAUCUS_CLIENT_ARRAYS];
     const size_t arrays = caucus_coordinator_arrays(t->c, array), i = client - 1;
     for (size_t k = 0; k < arrays; k++)
-        t->undo[t->undos++] = (before){.of = array[k],
-                                       .client = client - 1,
-                                       .form = array[k]->form[i],
-                                       .value = array[k]->value[i],
-                                       .shown = array[k]->shown[i]};
+        t->undo[t->undos++] = (caucus_taking_before){.of = array[k],
+                                                     .client = client - 1,
+                                                     .form = array[k]->form[i],
+                                                     .value = array[k]->value[i],
+                                                     .shown = array[k]->shown[i]};
 }
 
-static void put_back(taking *t) {
+static void put_back(caucus_taking *t) {
     while (t->undos > 0) {
-        const before *b = &t->undo[--t->undos];
+        const caucus_taking_before *b = &t->undo[--t->undos];
         b->of->form[b->client] = b->form;
         b->of->value[b->client] = b->value;
         b->of->shown[b->client] = b->shown;
     }
 }
 
-static void note_answered(taking *t, uint32_t client) {
+static void note_answered(caucus_taking *t, uint32_t client) {
     t->answered++;
     if (t->from->answered)
         t->from->answered(t->from->user, client);
 }
 
-static void take_items(taking *t, const caucus_relayed *p) {
+static void take_items(caucus_taking *t, const caucus_relayed *p) {
     for (uint32_t i = 0; i < p->items && t->status != CAUCUS_E_FORMAT; i++) {
         const caucus_report item = caucus_relayed_item(p, i);
         const caucus_status status = check(t, &item);
@@ -161,7 +127,7 @@ static bool is_in_step(const caucus_coordinator *c, uint32_t client) {
 }
 
 static bool check_grouped(void *user, uint32_t client) {
-    taking *t = user;
+    caucus_taking *t = user;
     caucus_status status = is_here(t, client) ? CAUCUS_OK : CAUCUS_E_PATH;
     t->asked.client = client;
     if (status == CAUCUS_OK && !is_in_step(t->c, client)) {
@@ -179,86 +145,15 @@ static bool check_grouped(void *user, uint32_t client) {
 }
 
 static bool note_grouped(void *user, uint32_t client) {
-    taking *t = user;
+    caucus_taking *t = user;
     t->asked.client = client;
     if (caucus_coordinator_note(t->c, &t->asked))
         note_answered(t, client);
     return true;
 }
 
-/* ---- eight at once ----
- * A large group is a bit a client, and nearly all of them are in step and at this relay: then what holds for one holds
- * for the other seven, and their forms are one word. */
-
-/* 0xff in each byte of the word whose bit is set. */
-static uint64_t mask_of(uint8_t bits) {
-    const uint64_t spread = (uint64_t)bits * 0x0101010101010101u & 0x8040201008040201u;
-    return (((spread + 0x7f7f7f7f7f7f7f7fu) | spread) >> 7 & 0x0101010101010101u) * 0xff;
-}
-
-static uint64_t forms_at(const caucus_progress *p, uint32_t at) {
-    return caucus_le_get(p->form + at, WORD);
-}
-
-static uint32_t count_of(uint8_t bits) {
-    return (uint32_t)((mask_of(bits) & 0x0101010101010101u) * 0x0101010101010101u >> 56);
-}
-
-/* Clients at + 1, ..., at + 8, those of them whose bits are set: all are in step. */
-static bool all_in_step(const taking *t, uint32_t at, uint8_t bits) {
-    const caucus_coordinator *c = t->c;
-    const uint64_t forms = (c->cost_next ? forms_at(c->cost_next, at) : 0) |
-                           (c->sums_next ? forms_at(c->sums_next, at) : 0) |
-                           (c->step_done ? forms_at(c->step_done, at) : 0);
-    return (forms & mask_of(bits)) == 0; /* IN is 0 */
-}
-
-/* They are at this relay. */
-static bool all_here(const taking *t, uint32_t at, uint8_t bits) {
-    uint64_t relays[2];
-    if (!t->from->placed)
-        return true;
-    memcpy(relays, t->from->placed + at, sizeof relays);
-    const uint64_t here = t->from->relay * UINT64_C(0x0001000100010001);
-    if (((relays[0] ^ here) | (relays[1] ^ here)) == 0) /* all eight, whoever is asked for */
-        return true;
-    for (uint32_t i = 0; i < WORD; i++)
-        if ((bits >> i & 1) && t->from->placed[at + i] != t->from->relay)
-            return false;
-    return true;
-}
-
-static bool check_eight(taking *t, uint32_t at, uint8_t bits) {
-    if (!all_in_step(t, at, bits) || !all_here(t, at, bits))
-        return false;
-    if (!t->in_step_known) {
-        t->asked.client = at + 1 + (uint32_t)__builtin_ctz(bits);
-        t->in_step = t->c->ops->check(t->c, &t->asked);
-        t->in_step_known = true;
-    }
-    t->grouped += t->in_step == CAUCUS_OK ? count_of(bits) : 0;
-    return t->in_step == CAUCUS_OK;
-}
-
-static bool note_eight(taking *t, uint32_t at, uint8_t bits) {
-    if (!t->moves_all || !all_in_step(t, at, bits))
-        return false;
-    for (size_t k = 0; k < 2 && t->moves[k]; k++) {
-        (void)caucus_le_put(t->moves[k]->form + at, forms_at(t->moves[k], at) | (mask_of(bits) & 0x0101010101010101u),
-                            WORD); /* MOVED is 1 */
-    }
-    t->answered += count_of(bits);
-    if (t->from->answered_eight)
-        t->from->answered_eight(t->from->user, at, bits);
-    else
-        for (uint32_t i = 0; t->from->answered && i < WORD; i++)
-            if (bits >> i & 1)
-                t->from->answered(t->from->user, at + i + 1);
-    return true;
-}
-
 /* What an item of a group moves, and to what is asked for? */
-static void aim(taking *t) {
+static void aim(caucus_taking *t) {
     caucus_coordinator *c = t->c;
     t->moves[0] = c->step_done ? c->step_done : t->asked.kind == CAUCUS_ASK_COST ? c->cost_next : c->sums_next;
     t->moves[1] = c->step_done ? c->sums_next : NULL;
@@ -268,35 +163,11 @@ static void aim(taking *t) {
         t->moves_all = t->moves_all && t->moves[k]->asked && t->moves[k]->moved == to[k];
 }
 
-static bool walk(taking *t, const caucus_relayed *p, bool (*eight)(taking *t, uint32_t at, uint8_t bits),
-                 bool (*each)(void *user, uint32_t client)) {
-    const uint8_t *group = p->group;
-    for (uint32_t g = 0; group && g < p->groups; g++) {
-        uint32_t first;
-        const uint32_t clients = caucus_relayed_chunk(t->c->plan, caucus_le_get32(group), &first);
-        const uint8_t *of = group + CAUCUS_RELAYED_GROUP_BYTES;
-        if (caucus_le_get32(group + 4) <= CAUCUS_RELAYED_LIST_MAX) {
-            group = caucus_relayed_walk(t->c->plan, group, each, t);
-            continue;
-        }
-        for (uint32_t i = 0; i < clients; i += WORD) {
-            const uint8_t bits = of[i / WORD];
-            if (bits == 0 || (clients - i >= WORD && eight(t, first + i, bits)))
-                continue;
-            for (uint32_t k = 0; k < WORD && i + k < clients; k++)
-                if ((bits >> k & 1) && !each(t, first + i + k + 1))
-                    return false;
-        }
-        group = of + (clients + 7) / 8;
-    }
-    return group != NULL;
-}
-
 /* Are the numbers such as these items can have? */
-static bool within_reach(const taking *t, const caucus_relayed *p) {
+static bool within_reach(const caucus_taking *t, const caucus_relayed *p) {
     const caucus_coordinator *c = t->c;
     const uint32_t d = c->plan->settings.experts, listed = c->now.ask == CAUCUS_ASK_SHORTLIST ? c->now.listed : d;
-    const reach *r = &t->reach;
+    const caucus_taking_reach *r = &t->reach;
     const uint8_t values = r->votes > 0     ? CAUCUS_RELAYED_VOTES
                            : r->vectors > 0 ? CAUCUS_RELAYED_SUMS
                                             : CAUCUS_RELAYED_NOTHING;
@@ -329,10 +200,10 @@ static void add_values(caucus_coordinator *c, const caucus_relayed *p, uint32_t 
     caucus_coordinator_take_numbers(c, &numbers);
 }
 
-static caucus_status try_all(taking *t, const caucus_relayed *p) {
+static caucus_status try_all(caucus_taking *t, const caucus_relayed *p) {
     take_items(t, p);
     if (t->status != CAUCUS_E_FORMAT)
-        (void)walk(t, p, check_eight, check_grouped);
+        caucus_taking_check(t, p, check_grouped);
     if (t->status == CAUCUS_OK && t->grouped > 0)
         add_reach(t, &t->asked, t->grouped);
     if (t->status == CAUCUS_OK && !within_reach(t, p))
@@ -344,7 +215,7 @@ caucus_status caucus_relayed_take(caucus_coordinator *c, const caucus_relayed *p
                                   uint32_t *ret_answered) {
     if (p->serial != c->now.serial || c->now.ask == CAUCUS_ASK_NOTHING)
         return CAUCUS_E_ORDER;
-    taking t = {.c = c, .from = from, .asked = caucus_coordinator_item_asked(c, p->first), .status = CAUCUS_OK};
+    caucus_taking t = {.c = c, .from = from, .asked = caucus_coordinator_item_asked(c, p->first), .status = CAUCUS_OK};
     const size_t room = (size_t)p->items * CAUCUS_CLIENT_ARRAYS + 1;
     t.undo = calloc(room, sizeof *t.undo);
     if (!t.undo)
@@ -352,7 +223,7 @@ caucus_status caucus_relayed_take(caucus_coordinator *c, const caucus_relayed *p
     const caucus_status status = try_all(&t, p);
     if (status == CAUCUS_OK) {
         aim(&t);
-        (void)walk(&t, p, note_eight, note_grouped);
+        caucus_taking_note(&t, p, note_grouped);
         add_values(c, p, t.answered);
         *ret_answered = t.answered;
     } else {

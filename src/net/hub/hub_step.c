@@ -36,6 +36,15 @@ static void note_answered_eight(void *user, uint32_t first, uint8_t bits) {
         a->waited += (bits >> i & 1u) & caucus_waits_for(a->server, first + i + 1);
 }
 
+static void note_answered_all(void *user, uint32_t first, uint32_t count) {
+    answering *a = user;
+    const uint8_t *off = a->server->waits.off + first;
+    uint32_t not_waited = 0;
+    for (uint32_t i = 0; i < count; i++)
+        not_waited += off[i] != 0;
+    a->waited += count - not_waited;
+}
+
 caucus_status caucus_step_take(caucus_server *s, const caucus_relayed *partial, const caucus_relayed_from *from,
                                uint64_t *taken, uint64_t n, uint32_t *ret_items) {
     answering who = {.from = from, .server = s};
@@ -44,6 +53,7 @@ caucus_status caucus_step_take(caucus_server *s, const caucus_relayed *partial, 
                                        .refused = note_refused,
                                        .answered = note_answered,
                                        .answered_eight = note_answered_eight,
+                                       .answered_all = note_answered_all,
                                        .user = &who};
     uint32_t answered = 0;
     caucus_status status = CAUCUS_E_ORDER;
