@@ -4,7 +4,10 @@
  *
  * Each with what was counted of its client before it, so that counting it can be undone. Reports whose values do not
  * fit into what may be kept are undone, too, but cannot be counted again. One list a loop, under the loop's lock;
- * wiped. */
+ * wiped.
+ *
+ * Long ones are all of one length, and as many of them come with the next step: what held them is used again, wiped, so
+ * that memory is not given to the system and asked for once a report. */
 #ifndef CAUCUS_NET_RELAY_KEPT_H
 #define CAUCUS_NET_RELAY_KEPT_H
 
@@ -24,6 +27,8 @@ typedef struct caucus_kept_report {
 
 typedef struct caucus_kept {
     caucus_kept_report *first, **last, **before_last;
+    caucus_kept_report *spare; /* wiped, with room for spare_bytes of values each */
+    size_t spare_bytes;
 } caucus_kept;
 
 /** What all loops may keep together. */
@@ -38,14 +43,13 @@ bool caucus_kept_add(caucus_kept *kept, caucus_kept_room *room, const caucus_rep
                      const caucus_follower_mark *before) CAUCUS_MUST_CHECK;
 /** All that are not sent yet are sent with partial n. */
 void caucus_kept_sent(caucus_kept *kept, uint64_t n);
-/** Those up to partial n are durable: forget them. */
-void caucus_kept_durable(caucus_kept *kept, caucus_kept_room *room, uint64_t n);
 /** Take all of them out: a list, in order; the caller puts them back or drops them. */
 caucus_kept_report *caucus_kept_take_all(caucus_kept *kept);
 /** The one that was added last, which was not counted after all. */
 void caucus_kept_drop_last(caucus_kept *kept, caucus_kept_room *room);
 void caucus_kept_put(caucus_kept *kept, caucus_kept_report *report);
-void caucus_kept_drop(caucus_kept_report *report, caucus_kept_room *room);
+/** Forget it. kept: the list whose report it was. */
+void caucus_kept_drop(caucus_kept *kept, caucus_kept_report *report, caucus_kept_room *room);
 void caucus_kept_free(caucus_kept *kept, caucus_kept_room *room);
 
 #endif

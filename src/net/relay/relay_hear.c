@@ -29,9 +29,9 @@ static int by_order(const void *a, const void *b) {
     return (one > two) - (one < two);
 }
 
-static void drop(caucus_relay *r, caucus_kept_report *kept) {
+static void drop(caucus_relay *r, caucus_kept *of, caucus_kept_report *kept) {
     atomic_fetch_sub(&r->pending[kept->report.client - 1], 1);
-    caucus_kept_drop(kept, &r->room);
+    caucus_kept_drop(of, kept, &r->room);
 }
 
 /* Without memory for the list nothing can be undone in order: the session ends, and everybody sends again. */
@@ -57,7 +57,7 @@ static bool collect(caucus_relay *r, uint64_t durable, uint64_t from, undoing *r
         for (caucus_kept_report *k = caucus_kept_take_all(kept), *next; k; k = next) {
             next = k->next;
             if (k->n != 0 && k->n <= durable)
-                drop(r, k);
+                drop(r, kept, k);
             else if ((k->n != 0 && k->n < from) || !good)
                 caucus_kept_put(kept, k);
             else if (!add(ret, k, loop)) {
@@ -89,7 +89,7 @@ static void count_again(caucus_relay *r, undoing *u, const uint32_t *named, uint
         const bool lost = k->report.count > 0 && k->bytes == 0;
         if (lost || is_named(named, count, client)) {
             caucus_relay_hang_up(r, client);
-            drop(r, k);
+            drop(r, &at->kept, k);
             continue;
         }
         caucus_follower_remember(s->machine, client, &k->before);
@@ -101,7 +101,7 @@ static void count_again(caucus_relay *r, undoing *u, const uint32_t *named, uint
             caucus_coordinator_counted(s->machine, client, &cost, &sums, &has);
             atomic_fetch_add(&s->answered, has);
         } else {
-            drop(r, k);
+            drop(r, &at->kept, k);
         }
     }
     if (u->count > 0)
