@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_player.h: many relays in one process, played: one connection to a real nats-server, a sealed session each, and
- * partials whose clients are all in step, as real relays send them. What is played is said: the coordinator cannot tell
- * it from relays, and no machine has connections for ten million clients. */
+/* bench_player.h: many relays in one process, played: one connection to a real nats-server, a sealed session each,
+ * partials whose clients are all in step and neighbours, and a word a second with the chain over what was heard, as
+ * real relays send them. What is played is said: the coordinator cannot tell it from relays, and no machine has
+ * connections for ten million clients. */
 #ifndef CAUCUS_BENCH_PLAYER_H
 #define CAUCUS_BENCH_PLAYER_H
 
@@ -14,6 +15,8 @@
 #include "num/little_endian.h"
 #include "relay/keys.h"
 #include "relay/saying.h"
+#include "store/clock.h"
+#include "store/coordinator/chain.h"
 
 #define PLACES_A_MESSAGE 2000u
 #define CHUNK 65536u
@@ -97,8 +100,11 @@ typedef struct player_relay {
     bool has_state, started;
     uint32_t placed;
     uint64_t n, committed;
+    uint64_t chained; /* of the announcements, from the first on, so many are in `chain` */
+    uint8_t chain[CAUCUS_CHAIN_BYTES];
     caucus_announcement now;
     char up[CAUCUS_LINE_SUBJECT_BYTES], down[CAUCUS_LINE_SUBJECT_BYTES];
+    uint64_t here_ns; /* when it last said so */
     uint8_t *partial;
     size_t size;
 } player_relay;
@@ -148,8 +154,12 @@ static inline void player_say(player *p, player_relay *r) {
 
 static inline void player_here(player *p, player_relay *r) {
     caucus_saying_begin(&p->say, CAUCUS_SAY_HERE);
-    caucus_saying_put(&p->say, r->started ? r->committed : 0, 8);
+    const uint64_t heard = r->started ? r->committed : 0;
+    caucus_saying_put(&p->say, heard, 8);
+    if (heard > 0 && heard == r->chained)
+        caucus_saying_put_bytes(&p->say, r->chain, sizeof r->chain);
     player_say(p, r);
+    r->here_ns = caucus_clock_ns();
 }
 
 static inline void player_news(player_relay *r, caucus_hearing *m) {
@@ -157,6 +167,11 @@ static inline void player_news(player_relay *r, caucus_hearing *m) {
     r->started = caucus_hearing_get(m, 1) != 0;
     (void)caucus_hearing_get(m, 8);
     r->now = caucus_hearing_announcement(m);
+    if (r->now.serial != r->chained)
+        return;
+    if (r->chained++ == 0)
+        caucus_chain_begin(r->about.plan, r->chain);
+    caucus_chain_add(r->chain, &r->now);
 }
 
 static inline void player_take(player *p, player_relay *r, caucus_letter *letter) {
@@ -277,6 +292,8 @@ static inline void player_step(player *p) {
         caucus_saying_put(&p->say, 0, 4);
         caucus_saying_put_bytes(&p->say, r->partial, r->size);
         player_say(p, r);
+        if (caucus_clock_ns() - r->here_ns > 1000000000u) /* once a second, as a relay does */
+            player_here(p, r);
     }
     while (p->relay[0].committed == committed)
         player_turn(p);

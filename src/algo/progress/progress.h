@@ -10,8 +10,8 @@
  *   OUT    `value` of the client
  *
  * Closing a step makes IN of who MOVED, which is a pass over bytes of those chunks of clients in which somebody did,
- * and touches no other client but those that have just fallen behind or caught up: they are written down as changed, by chunk, so that keeping the state costs what has
- * changed (coordinator_state.h).
+ * and touches no other client but those that have just fallen behind or caught up: they are written down as changed, by
+ * chunk, so that keeping the state costs what has changed (coordinator_state.h).
  *
  * What a client is told has been counted of it must be durable and announced: it is what the numbers were when
  * caucus_progress_show() was called last. For who is in step that is the common value of then. Who is not, or has just
