@@ -17,6 +17,7 @@ install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 # README.md links to what stands beside it.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples experiments DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN Doxyfile EXCLUDE)
+install(FILES python/examples/tour.ipynb DESTINATION ${CMAKE_INSTALL_DOCDIR}/python/examples)
 
 # Completion, made by the program itself, where shells look for it: under the name of each program, since bash and fish
 # look for a file of that name. A build under a sanitizer is not installed.

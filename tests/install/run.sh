@@ -42,12 +42,7 @@ for file in README.md docs/OPERATIONS.md docs/RUNTIME.md docs/schemas/plan.json 
     examples/pick_privately.c examples/lines experiments/figure2.yaml; do
     [ -e "$documents/$file" ] || fail "$file is not installed"
 done
-# Every page that a page links to is there, too.
-(cd "$documents" && grep -oE '\]\([A-Za-z][A-Za-z0-9_./-]*' ./*.md docs/*.md) | while IFS=: read -r page link; do
-    target=$(dirname "$page")/${link#*(}
-    case ${link#*(} in include/* | ../include/*) continue ;; esac # the headers are installed as headers
-    [ -e "$documents/$target" ] || fail "$page links to $target, which is not installed"
-done || exit 1
+bash "$CAUCUS_SOURCE/tests/install/links.sh" "$documents" "$prefix/include" || fail "links of the installed pages"
 "$prefix/bin/caucus" simulate "$documents/experiments/figure2.yaml" --trials 1 --rounds 64 >/dev/null 2>"$work/log" ||
     fail "an installed experiment: $(cat "$work/log")"
 (cd "$CAUCUS_SOURCE/include" && find caucus -name '*.h') | while read -r header; do

@@ -66,6 +66,7 @@ done
 for page in OPERATIONS RUNTIME; do
     [ -s "/usr/share/doc/caucus/docs/$page.md" ] || fail "no documentation: $page.md"
 done
+bash /test/links.sh /usr/share/doc/caucus /usr/include || fail "links of the installed pages"
 caucus simulate /usr/share/doc/caucus/experiments/figure2.yaml --trials 1 --rounds 64 >/dev/null 2>&1 ||
     fail "an installed experiment"
 caucus-mpi simulate --rounds 64 --trials 2 --trust coordinator >/dev/null 2>&1 || fail "caucus-mpi simulate"
@@ -112,6 +113,27 @@ for i in 1 2; do
     printf '%s\n' 'plan: /etc/caucus/one/plan.yaml' 'connect: 127.0.0.1:7400' 'adversary: halving' 'seed: 3' \
         >$instance/join.yaml
 done
+# A third run goes through a relay, with a broker of its own. The coordinator's keys for relays come by a drop-in, as
+# docs/OPERATIONS.md has it.
+three=/etc/caucus/three
+mkdir -p $three /etc/caucus/nats /etc/systemd/system/caucus-serve@three.service.d
+caucus certify $run/relayed --clients 1 --relays 1 >/dev/null 2>&1
+caucus plan --algorithm svt --clients 1 --experts 3 --rounds 24 --epsilon 60 --trust coordinator \
+    --write $three/plan.yaml >/dev/null 2>&1
+cp $run/relayed/nats.* /etc/caucus/nats/
+cp $run/relayed/coordinator.* $run/relayed/ca.pem $run/relayed/relays.list $three/
+for kind in pem key nkey secret; do cp $run/relayed/relay-1.$kind $three/relay.$kind; done
+for kind in pem key; do cp $run/relayed/client-1.$kind $three/client.$kind; done
+printf '%s\n' '[Service]' 'LoadCredential=coordinator.nkey:/etc/caucus/%i/coordinator.nkey' \
+    'LoadCredential=coordinator.secret:/etc/caucus/%i/coordinator.secret' \
+    >/etc/systemd/system/caucus-serve@three.service.d/relays.conf
+broker=('nats: tls://127.0.0.1:4222' "nats-ca: $three/ca.pem" "plan: $three/plan.yaml")
+keys=/run/credentials/caucus-serve@three.service
+printf '%s\n' "${broker[@]}" 'listen: 127.0.0.1:7500' 'seed: 3' "nats-key: $keys/coordinator.nkey" \
+    "relays: $three/relays.list" "relay-key: $keys/coordinator.secret" >$three/serve.yaml
+printf '%s\n' "${broker[@]}" 'listen: 127.0.0.1:7501' 'number: 1' "coordinator: $three/coordinator.public" \
+    >$three/relay.yaml
+printf '%s\n' "plan: $three/plan.yaml" 'connect: 127.0.0.1:7501' 'adversary: halving' 'seed: 3' >$three/join.yaml
 chmod 755 /etc/caucus /etc/caucus/*
 chmod 644 /etc/caucus/*/*.yaml
 cat >/etc/systemd/system/caucus-check.service <<'UNIT'
