@@ -125,15 +125,19 @@ def badly_marked(name, text):
 
 
 def unexplained(root, pages):
-    """Terms that a page for newcomers uses and does not explain: nowhere set as *term*, or not in the glossary."""
+    """Terms that a page for newcomers uses and does not explain: not set as *term* in the paragraph where it is used
+    first or the next one, or not in the glossary."""
     glossary = section(read(root, "docs/ARCHITECTURE.md"), "Glossary")
     heads = " ".join(re.findall(r"^- ([^:]*):", glossary, re.M))
     wrong = [f"'{term}' is not in the glossary" for term in TERMS if not re.search(rf"\b{term}\b", heads)]
     for name, text in pages:
-        text = re.sub(r"`[^`]*`|\]\([^)]*\)", "", re.sub(r"^ *```.*?^ *```$", "", text, flags=re.S | re.M))
-        wrong += [f"{name} uses '{term}' and does not explain it (*{term}*)" for term in TERMS
-                  if re.search(rf"\b{term}(?:s|es)?\b", text, re.I)
-                  and not re.search(rf"\*{term}(?:s|es)?\*", text, re.I)]
+        text = re.sub(r"`[^`]*`|\]\([^)]*\)|<[^>]*>", "", re.sub(r"^ *```.*?^ *```$", "", text, flags=re.S | re.M))
+        paragraphs = [one for one in text.split("\n\n") if one.strip() and not one.lstrip().startswith("#")]
+        for term in TERMS:
+            used = next((i for i, one in enumerate(paragraphs) if re.search(rf"\b{term}(?:s|es)?\b", one, re.I)), None)
+            said = "\n".join(paragraphs[:used + 2]) if used is not None else ""
+            if used is not None and not re.search(rf"\*{term}(?:s|es)?\*", said, re.I):
+                wrong.append(f"{name} uses '{term}' and does not explain it there (*{term}*)")
     return wrong
 
 
@@ -178,7 +182,8 @@ def main():
         sys.exit("not ok: the test itself")
     if len(badly_marked("x", "so:\n- a\n- b\n  c\n\n- d\n")) != 1 or len(badly_marked("x", "a*b `c*d` *e*\n")) != 1:
         sys.exit("not ok: the test itself")
-    if len(unexplained(root, [("x", "A *plan*, its plans, a ledger and `noise`.")])) != 1:
+    tried = "A *plan*, its plans, a ledger and `noise`.\n\nA slot.\n\nMore.\n\nA *slot*."
+    if len(unexplained(root, [("x", tried)])) != 2:
         sys.exit("not ok: the test itself")
     wrong = faults(root, program)
     print("\n".join(wrong + ["see docs/REFERENCE.md, and docs/RUNTIME.md for what is said"])
