@@ -112,7 +112,8 @@ static caucus_status phase_count(const caucus_coordinator *c, caucus_partial *p,
     return CAUCUS_OK;
 }
 
-/* The score of a phase: its own sums, and with past_phases those of earlier phases at their weights. */
+/* The score of a phase: its own sums, and with past_phases those of earlier phases at their weights: docs/PRIVACY.md,
+ * statement 31. */
 static const int64_t *weighted_score(caucus_coordinator *c) {
     const caucus_stoch_plan *plan = &c->plan->stoch;
     size_t d = c->plan->settings.experts;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_exact_slots_past.c: own pace with weights on earlier phases, exactly (docs/PRIVACY.md, statement 19).
+/* test_exact_slots_past.c: own pace with weights on earlier phases, exactly (docs/PRIVACY.md, statements 19
+ * and 31).
  *
  * An item is counted in one decision, whose sums weigh in the decisions after it, too. The real coordinator is given
  * the items of two worlds that differ in one loss (event) or in one device's slot (client-block); what its selections
