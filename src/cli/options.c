@@ -190,3 +190,28 @@ int caucus_take_switch(const char *verb, const char *option, const char *value, 
         return caucus_usage(verb, "--%s %s: must be true or false", option, value);
     return 0;
 }
+
+typedef struct small_line {
+    const caucus_small_verb *verb;
+    void *user;
+    const char **ret_word;
+} small_line;
+
+static int take_small(void *user, size_t index, const char *value) {
+    const small_line *line = user;
+    if (index == SIZE_MAX && line->verb->word != NULL)
+        return caucus_take_word(line->verb->name, line->verb->word, value, line->ret_word);
+    return line->verb->take(line->user, index, value);
+}
+
+bool caucus_small_verb_over(const caucus_small_verb *verb, int argc, char **argv, void *user, const char **ret_word,
+                            int *ret_code) {
+    small_line line = {verb, user, ret_word};
+    *ret_code = caucus_options_parse(verb->name, verb->options, argc, argv, take_small, &line);
+    if (*ret_code == CAUCUS_OPTIONS_HELP) {
+        caucus_options_page(verb->help, verb->options, SIZE_MAX);
+        *ret_code = CAUCUS_EXIT_DONE;
+        return true;
+    }
+    return *ret_code != 0;
+}

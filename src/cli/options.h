@@ -23,6 +23,14 @@ typedef struct caucus_option {
     const char *help;
 } caucus_option;
 
+/* A verb may have its options in one list, OPTION_LIST(X) of X(NAME, "word", "VALUE", "default", "help"), from which
+ * these make the numbers OPTION_NAME and the rows of the table. */
+#define CAUCUS_OPTION_NUMBER(NAME, word, argument, fallback, help) OPTION_##NAME,
+#define CAUCUS_OPTION_ROW(NAME, word, argument, fallback, help) {word, argument, fallback, help},
+
+/* The help of --config; `example`: a line of such a file. */
+#define CAUCUS_CONFIG_HELP(example) "options from a file, the same words, one per line (" example "); a flag wins"
+
 /** How a verb calls itself in front of what it says: "caucus join"; or the name of a program that is this verb alone
  *  ("caucus-client"), once caucus_program_is() has said so. Both are there until the next call. */
 const char *caucus_program(const char *verb);
@@ -52,6 +60,19 @@ void caucus_options_help(const caucus_option *options, size_t first, size_t coun
 
 /** The help of a verb with one list of options: its text, then all of them. */
 void caucus_options_page(const char *text, const caucus_option *options, size_t count);
+
+/* A verb with one page of help and one list of options. */
+typedef struct caucus_small_verb {
+    const char *name, *help; /* help: what stands above the options */
+    const caucus_option *options;
+    caucus_option_taker take;
+    const char *word; /* what the one word beside the options is ("plan"); NULL: `take` is given such words, too */
+} caucus_small_verb;
+/** caucus_options_parse(), and the page of help if it was asked for.
+ *  Out:     *ret_word: the word, if there is one; *ret_code: what to exit with, if the verb is over.
+ *  Returns: whether it is. */
+bool caucus_small_verb_over(const caucus_small_verb *verb, int argc, char **argv, void *user, const char **ret_word,
+                            int *ret_code);
 
 /* A section of help: an empty line, its title ("": the one before goes on), options first .. end-1, and lines below
  * them or NULL. */

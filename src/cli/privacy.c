@@ -28,8 +28,19 @@ typedef struct request {
     bool flag[OPTIONS];
 } request;
 
-static void print_help(void) {
-    caucus_options_page(
+static int take_option(void *user, size_t index, const char *value) {
+    request *r = user;
+    if (index == OPTION_FORMAT)
+        return caucus_take_format("privacy", value, &r->json);
+    return caucus_take_switch("privacy", options[index].name, value, &r->flag[index]);
+}
+
+static const caucus_small_verb verb = {
+    .name = "privacy",
+    .word = "ledger",
+    .options = options,
+    .take = take_option,
+    .help =
         "caucus privacy: what has been released, against which budget, and what is left\n"
         "\n"
         "  caucus privacy runs.ledger\n"
@@ -45,17 +56,7 @@ static void print_help(void) {
         "Each entry holds a hash of the one before: a torn or altered file is refused with its line. That catches "
         "accidents,\n"
         "not somebody who can rewrite all of it.\n",
-        options, OPTIONS);
-}
-
-static int take_option(void *user, size_t index, const char *value) {
-    request *r = user;
-    if (index == SIZE_MAX)
-        return caucus_take_word("privacy", "ledger", value, &r->path);
-    if (index == OPTION_FORMAT)
-        return caucus_take_format("privacy", value, &r->json);
-    return caucus_take_switch("privacy", options[index].name, value, &r->flag[index]);
-}
+};
 
 /* A ledger's file, or the state of a coordinator, which may be running: a directory or a database. */
 static caucus_status read_ledger(const char *path, caucus_ledger **ret, bool *ret_state, caucus_error *ret_error) {
@@ -71,8 +72,8 @@ static caucus_status read_ledger(const char *path, caucus_ledger **ret, bool *re
 
 int caucus_cli_privacy(int argc, char **argv) {
     request r = {.path = NULL};
-    int code = caucus_options_parse("privacy", options, argc, argv, take_option, &r);
-    if (caucus_options_over(&code, print_help))
+    int code = 0;
+    if (caucus_small_verb_over(&verb, argc, argv, &r, &r.path, &code))
         return code;
     if (r.path == NULL) {
         fputs("caucus privacy: which ledger? — caucus privacy FILE (caucus simulate --ledger FILE) or DIR (caucus "

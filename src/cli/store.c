@@ -22,8 +22,20 @@ typedef struct request {
     const char *what, *text[OPTIONS];
 } request;
 
-static void print_help(void) {
-    caucus_options_page(
+static int take_option(void *user, size_t index, const char *value) {
+    request *r = user;
+    if (r->text[index] != NULL)
+        return caucus_usage("store", "--%s %s: given twice", options[index].name, value);
+    r->text[index] = value;
+    return 0;
+}
+
+static const caucus_small_verb verb = {
+    .name = "store",
+    .word = "action",
+    .options = options,
+    .take = take_option,
+    .help =
         "caucus store: tables in PostgreSQL for a coordinator's state\n"
         "\n"
         "  caucus store init --state postgresql://host/database --state-key run.key\n"
@@ -36,18 +48,7 @@ static void print_help(void) {
         "A database holds one run, or each of its schemas does (options=-csearch_path=NAME). The state is sealed: "
         "without the key\n"
         "file nobody can read it, and nobody can go on with the run either. A directory needs none of this.\n",
-        options, OPTIONS);
-}
-
-static int take_option(void *user, size_t index, const char *value) {
-    request *r = user;
-    if (index == SIZE_MAX)
-        return caucus_take_word("store", "action", value, &r->what);
-    if (r->text[index] != NULL)
-        return caucus_usage("store", "--%s %s: given twice", options[index].name, value);
-    r->text[index] = value;
-    return 0;
-}
+};
 
 static int init(const request *r) {
     caucus_error error = {0};
@@ -113,8 +114,8 @@ static const struct {
 
 int caucus_cli_store(int argc, char **argv) {
     request r = {0};
-    int code = caucus_options_parse("store", options, argc, argv, take_option, &r);
-    if (caucus_options_over(&code, print_help))
+    int code = 0;
+    if (caucus_small_verb_over(&verb, argc, argv, &r, &r.what, &code))
         return code;
     if (r.what == NULL)
         return caucus_usage("store", "what to do? — init makes the tables, check looks at them, migrate updates them");

@@ -39,7 +39,7 @@ const caucus_option caucus_join_table[] = {
     {"genre", "NAME", "Drama", "the public best genre (adversary movielens)"},
     {"delay", "MS", "0", "with --losses or --adversary: wait so long before each round, at most a day"},
     {"play", "N", NULL, "of a run without an end: leave after round N (with --losses: its last; pace own: slot N)"},
-    {"config", "FILE", NULL, "options from a file, the same words, one per line (connect: host:7400); a flag wins"},
+    {"config", "FILE", NULL, CAUCUS_CONFIG_HELP("connect: host:7400")},
     {NULL, NULL, NULL, NULL},
 };
 

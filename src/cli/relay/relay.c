@@ -7,6 +7,7 @@
 #include "cli/complain.h"
 #include "cli/config.h"
 #include "cli/given.h"
+#include "cli/listener_options.h"
 #include "cli/serve/serve_log.h"
 #include "cli/serve/serve_print.h"
 #include "cli/signals.h"
@@ -27,63 +28,28 @@
 #include <string.h>
 #include <unistd.h>
 
-enum option {
-    OPTION_PLAN,
-    OPTION_NUMBER,
-    OPTION_NATS,
-    OPTION_NATS_CA,
-    OPTION_NATS_KEY,
-    OPTION_RELAY_KEY,
-    OPTION_COORDINATOR,
-    OPTION_NAME,
-    OPTION_LISTEN,
-    OPTION_CERT,
-    OPTION_KEY,
-    OPTION_CLIENT_CA,
-    OPTION_REVOKED,
-    OPTION_INSECURE,
-    OPTION_MAX_CLIENTS,
-    OPTION_MAX_STRANGERS,
-    OPTION_LOOPS,
-    OPTION_GATHER,
-    OPTION_KEEP,
-    OPTION_CUT_OFF,
-    OPTION_HTTP,
-    OPTION_FORMAT,
-    OPTION_LOG_FORMAT,
-    OPTION_LOG_LEVEL,
-    OPTION_CONFIG,
-    OPTION_COUNT
-};
+/* X(NAME, "word", "VALUE", "default", "help"), in the order of the sections of help below. */
+#define OPTION_LIST(X)                                                                                                 \
+    X(PLAN, "plan", "FILE", NULL, "what is run: the same file as the coordinator's and the clients'")                  \
+    X(NUMBER, "number", "N", NULL, "which relay this is, in the coordinator's list")                                   \
+    X(NATS, "nats", "URL", NULL, "the NATS server between them: tls://HOST:PORT, several with commas")                 \
+    CAUCUS_NATS_OPTIONS(X)                                                                                             \
+    X(RELAY_KEY, "relay-key", "FILE", NULL, "this relay's secret key (caucus certify --relays)")                       \
+    X(COORDINATOR, "coordinator", "FILE", NULL, "the coordinator's public key")                                        \
+    X(NAME, "name", "NAME", "the plan's, else live", "of the run: as the coordinator has it")                          \
+    CAUCUS_LISTENER_OPTIONS(X, "this relay's", "beside the coordinator's list", "no TLS for clients")                  \
+    CAUCUS_LOAD_OPTIONS(X)                                                                                             \
+    X(GATHER, "gather", "MS", "20", "how long further answers are waited for after the first, 1 to 60000")             \
+    X(KEEP, "keep", "MB", "256", "of reports that are not durable yet; clients send again what does not fit")          \
+    X(CUT_OFF, "cut-off", "SECONDS", "30",                                                                             \
+      "so long without the coordinator: clients are told to go elsewhere, 3 to 3600")                                  \
+    X(HTTP, "http", "HOST:PORT", NULL, "a page of this relay, /metrics and /readyz; this machine only; port 0 = any")  \
+    CAUCUS_PRINT_OPTIONS(X)                                                                                            \
+    X(LOG_LEVEL, "log-level", "NAME", "notice", "error, notice (who comes and goes), or detail")                       \
+    X(CONFIG, "config", "FILE", NULL, CAUCUS_CONFIG_HELP("gather: 50"))
+enum option { OPTION_LIST(CAUCUS_OPTION_NUMBER) OPTION_COUNT };
 
-static const caucus_option options[] = {
-    {"plan", "FILE", NULL, "what is run: the same file as the coordinator's and the clients'"},
-    {"number", "N", NULL, "which relay this is, in the coordinator's list"},
-    {"nats", "URL", NULL, "the NATS server between them: tls://HOST:PORT, several with commas"},
-    {"nats-ca", "FILE", NULL, "the authority that signs its certificate"},
-    {"nats-key", "FILE", NULL, "the nkey to show to it"},
-    {"relay-key", "FILE", NULL, "this relay's secret key (caucus certify --relays)"},
-    {"coordinator", "FILE", NULL, "the coordinator's public key"},
-    {"name", "NAME", "the plan's, else live", "of the run: as the coordinator has it"},
-    {"listen", "HOST:PORT", "127.0.0.1:7400", "where clients connect; port 0 = any"},
-    {"cert", "FILE", NULL, "this relay's certificate (PEM)"},
-    {"key", "FILE", NULL, "its key"},
-    {"client-ca", "FILE", NULL, "the authority that signs clients' certificates (common name = index of the client)"},
-    {"revoked", "FILE", NULL, "indices or certificate serial numbers to refuse, beside the coordinator's list"},
-    {"insecure", NULL, NULL, "no TLS for clients; this machine only"},
-    {"max-clients", "N", "2*clients+64", "connections of clients at once; more open files than allowed are refused"},
-    {"max-strangers", "N", "clients+256", "connections that have not said who they are; one address has half at most"},
-    {"loops", "N", "one per core", "event loops"},
-    {"gather", "MS", "20", "how long further answers are waited for after the first, 1 to 60000"},
-    {"keep", "MB", "256", "of reports that are not durable yet; clients send again what does not fit"},
-    {"cut-off", "SECONDS", "30", "so long without the coordinator: clients are told to go elsewhere, 3 to 3600"},
-    {"http", "HOST:PORT", NULL, "a page of this relay, /metrics and /readyz; this machine only; port 0 = any"},
-    {"format", "NAME", "text", "of what is printed: text or json"},
-    {"log-format", "NAME", "text", "of the log on standard error: text, or json, one object per line"},
-    {"log-level", "NAME", "notice", "error, notice (who comes and goes), or detail"},
-    {"config", "FILE", NULL, "options from a file, the same words, one per line (gather: 50); a flag wins"},
-    {NULL, NULL, NULL, NULL},
-};
+static const caucus_option options[] = {OPTION_LIST(CAUCUS_OPTION_ROW){NULL, NULL, NULL, NULL}};
 
 typedef struct relaying {
     const char *value[OPTION_COUNT];

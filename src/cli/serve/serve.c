@@ -3,6 +3,7 @@
 #include "cli/complain.h"
 #include "cli/config.h"
 #include "cli/given.h"
+#include "cli/listener_options.h"
 #include "cli/serve/serve_log.h"
 #include "cli/serve/serve_print.h"
 #include "cli/serve/serve_stay.h"
@@ -28,103 +29,57 @@
 #include <string.h>
 #include <unistd.h>
 
-enum option {
-    OPTION_PLAN,
-    OPTION_STATE,
-    OPTION_STATE_KEY,
-    OPTION_STANDBY,
-    OPTION_REQUIRE_SYNC,
-    OPTION_PROMOTED,
-    OPTION_LEDGER,
-    OPTION_BUDGET,
-    OPTION_LISTEN,
-    OPTION_CERT,
-    OPTION_KEY,
-    OPTION_CLIENT_CA,
-    OPTION_REVOKED,
-    OPTION_INSECURE,
-    OPTION_DEADLINE,
-    OPTION_QUORUM,
-    OPTION_EXCUSED,
-    OPTION_MISSED,
-    OPTION_LINGER,
-    OPTION_TICK,
-    OPTION_MAX_CLIENTS,
-    OPTION_MAX_STRANGERS,
-    OPTION_LOOPS,
-    OPTION_NATS,
-    OPTION_NATS_CA,
-    OPTION_NATS_KEY,
-    OPTION_RELAYS,
-    OPTION_RELAY_KEY,
-    OPTION_HTTP,
-    OPTION_TOKEN,
-    OPTION_STAY,
-    OPTION_NAME,
-    OPTION_FORMAT,
-    OPTION_LOG_FORMAT,
-    OPTION_LOG_LEVEL,
-    OPTION_QUIET,
-    OPTION_SEED,
-    OPTION_IGNORE_CLAIMS,
-    OPTION_FAULT_COMMIT,
-    OPTION_TRUST,
-    OPTION_CONFIG,
-    OPTION_COUNT
-};
+/* X(NAME, "word", "VALUE", "default", "help"), in the order of the sections of help below. */
+#define OPTION_LIST(X)                                                                                                 \
+    X(PLAN, "plan", "FILE", NULL, "what is run: made by caucus plan --write; clients need the same file")              \
+    X(STATE, "state", "DIR", NULL,                                                                                     \
+      "where decisions are kept, and the run goes on from; or postgresql://HOST/DATABASE or service=NAME")             \
+    X(STATE_KEY, "state-key", "FILE", NULL,                                                                            \
+      "of a state in PostgreSQL: what seals it, and how far it has come (caucus store init)")                          \
+    X(STANDBY, "standby", NULL, NULL,                                                                                  \
+      "wait while another coordinator has this state, in PostgreSQL, and take over when it is gone")                   \
+    X(REQUIRE_SYNC, "require-sync", NULL, NULL,                                                                        \
+      "commit only while the server waits for its standbys (synchronous_standby_names), always the same")              \
+    X(PROMOTED, "promoted", "SERIAL", NULL,                                                                            \
+      "go on with a server that was promoted: you know that this announcement was the last that was made")             \
+    X(LEDGER, "ledger", "FILE", NULL,                                                                                  \
+      "runs on the same data share it: this one is reserved, or refused if the budget has no room")                    \
+    X(BUDGET, "budget", "E[,D]", NULL,                                                                                 \
+      "of a new ledger, for all runs on this data together; an old one must have the same")                            \
+    CAUCUS_LISTENER_OPTIONS(X, "the coordinator's", "one per line; looked at every second", "no TLS")                  \
+    X(DEADLINE, "deadline", "SECONDS", "0", "how long a step waits for everybody; 0 = for ever")                       \
+    X(QUORUM, "quorum", "N", "all", "answers enough to go on at the --deadline, and clients enough to start")          \
+    X(EXCUSED, "excused", "FILE", NULL,                                                                                \
+      "clients that nobody waits for, a number or a range (3-7) per line; looked at every second")                     \
+    X(MISSED, "missed", "K", "never",                                                                                  \
+      "a client that missed so many deadlines in a row is waited for no more until it is back")                        \
+    X(LINGER, "linger", "SECONDS", "30", "how long to stay after the end for clients that have not heard of it")       \
+    X(TICK, "tick", "MS", "0",                                                                                         \
+      "show a decision, and take reports, at multiples of so many milliseconds only, at most 1000; 0 = once kept")     \
+    CAUCUS_LOAD_OPTIONS(X)                                                                                             \
+    X(NATS, "nats", "URL", NULL,                                                                                       \
+      "hear relays by this NATS server: tls://HOST:PORT, several with commas (docs/SCALE.md)")                         \
+    CAUCUS_NATS_OPTIONS(X)                                                                                             \
+    X(RELAYS, "relays", "FILE", NULL, "which relays there are: numbers and public keys (caucus certify --relays)")     \
+    X(RELAY_KEY, "relay-key", "FILE", NULL, "the coordinator's secret key for them")                                   \
+    X(HTTP, "http", "HOST:PORT", NULL, "status page and /metrics")                                                     \
+    X(TOKEN, "token", "FILE", NULL, "first line: the bearer token that --http wants beyond this machine")              \
+    X(STAY, "stay", NULL, NULL, "after the end, keep the page and answer clients that were away, until stopped")       \
+    X(NAME, "name", "NAME", "the plan's, else live", "of the run, for the page and the ledger")                        \
+    CAUCUS_PRINT_OPTIONS(X)                                                                                            \
+    X(LOG_LEVEL, "log-level", "NAME", "notice",                                                                        \
+      "error, notice (who comes and goes, changes of expert), or detail (every step)")                                 \
+    X(QUIET, "quiet", NULL, NULL, "the same as --log-level error")                                                     \
+    X(SEED, "seed", "N", NULL,                                                                                         \
+      "repeatable noise: NOT PRIVATE; the same experts as caucus simulate --seed N --trials 1")                        \
+    X(IGNORE_CLAIMS, "ignore-claims", NULL, NULL,                                                                      \
+      "decide although clients have heard more than this state holds: only if you know why")                           \
+    X(FAULT_COMMIT, "fault-commit", "N[:after]", NULL, "for tests: die at commit N, before or after it is made")       \
+    X(TRUST, "trust", "WHOM", NULL, NULL) /* said by the plan; here only to explain */                                 \
+    X(CONFIG, "config", "FILE", NULL, CAUCUS_CONFIG_HELP("deadline: 60"))
+enum option { OPTION_LIST(CAUCUS_OPTION_NUMBER) OPTION_COUNT };
 
-static const caucus_option options[] = {
-    {"plan", "FILE", NULL, "what is run: made by caucus plan --write; clients need the same file"},
-    {"state", "DIR", NULL,
-     "where decisions are kept, and the run goes on from; or postgresql://HOST/DATABASE or service=NAME"},
-    {"state-key", "FILE", NULL, "of a state in PostgreSQL: what seals it, and how far it has come (caucus store init)"},
-    {"standby", NULL, NULL,
-     "wait while another coordinator has this state, in PostgreSQL, and take over when it is gone"},
-    {"require-sync", NULL, NULL,
-     "commit only while the server waits for its standbys (synchronous_standby_names), always the same"},
-    {"promoted", "SERIAL", NULL,
-     "go on with a server that was promoted: you know that this announcement was the last that was made"},
-    {"ledger", "FILE", NULL,
-     "runs on the same data share it: this one is reserved, or refused if the budget has no room"},
-    {"budget", "E[,D]", NULL, "of a new ledger, for all runs on this data together; an old one must have the same"},
-    {"listen", "HOST:PORT", "127.0.0.1:7400", "where clients connect; port 0 = any"},
-    {"cert", "FILE", NULL, "the coordinator's certificate (PEM)"},
-    {"key", "FILE", NULL, "its key"},
-    {"client-ca", "FILE", NULL, "the authority that signs clients' certificates (common name = index of the client)"},
-    {"revoked", "FILE", NULL, "indices or certificate serial numbers to refuse, one per line; looked at every second"},
-    {"insecure", NULL, NULL, "no TLS; this machine only"},
-    {"deadline", "SECONDS", "0", "how long a step waits for everybody; 0 = for ever"},
-    {"quorum", "N", "all", "answers enough to go on at the --deadline, and clients enough to start"},
-    {"excused", "FILE", NULL,
-     "clients that nobody waits for, a number or a range (3-7) per line; looked at every second"},
-    {"missed", "K", "never", "a client that missed so many deadlines in a row is waited for no more until it is back"},
-    {"linger", "SECONDS", "30", "how long to stay after the end for clients that have not heard of it"},
-    {"tick", "MS", "0",
-     "show a decision, and take reports, at multiples of so many milliseconds only, at most 1000; 0 = once kept"},
-    {"max-clients", "N", "2*clients+64", "connections of clients at once; more open files than allowed are refused"},
-    {"max-strangers", "N", "clients+256", "connections that have not said who they are; one address has half at most"},
-    {"loops", "N", "one per core", "event loops"},
-    {"nats", "URL", NULL, "hear relays by this NATS server: tls://HOST:PORT, several with commas (docs/SCALE.md)"},
-    {"nats-ca", "FILE", NULL, "the authority that signs its certificate"},
-    {"nats-key", "FILE", NULL, "the nkey to show to it"},
-    {"relays", "FILE", NULL, "which relays there are: numbers and public keys (caucus certify --relays)"},
-    {"relay-key", "FILE", NULL, "the coordinator's secret key for them"},
-    {"http", "HOST:PORT", NULL, "status page and /metrics"},
-    {"token", "FILE", NULL, "first line: the bearer token that --http wants beyond this machine"},
-    {"stay", NULL, NULL, "after the end, keep the page and answer clients that were away, until stopped"},
-    {"name", "NAME", "the plan's, else live", "of the run, for the page and the ledger"},
-    {"format", "NAME", "text", "of what is printed: text or json"},
-    {"log-format", "NAME", "text", "of the log on standard error: text, or json, one object per line"},
-    {"log-level", "NAME", "notice", "error, notice (who comes and goes, changes of expert), or detail (every step)"},
-    {"quiet", NULL, NULL, "the same as --log-level error"},
-    {"seed", "N", NULL, "repeatable noise: NOT PRIVATE; the same experts as caucus simulate --seed N --trials 1"},
-    {"ignore-claims", NULL, NULL,
-     "decide although clients have heard more than this state holds: only if you know why"},
-    {"fault-commit", "N[:after]", NULL, "for tests: die at commit N, before or after it is made"},
-    {"trust", "WHOM", NULL, NULL}, /* said by the plan; here only to explain */
-    {"config", "FILE", NULL, "options from a file, the same words, one per line (deadline: 60); a flag wins"},
-    {NULL, NULL, NULL, NULL},
-};
+static const caucus_option options[] = {OPTION_LIST(CAUCUS_OPTION_ROW){NULL, NULL, NULL, NULL}};
 
 typedef struct serving {
     const char *value[OPTION_COUNT];

@@ -23,18 +23,6 @@ typedef struct request {
     bool json;
 } request;
 
-static void print_help(void) {
-    caucus_options_page(
-        "caucus compare: what changes from one plan to another, privacy first\n"
-        "\n"
-        "  caucus compare before.yaml after.yaml\n"
-        "  caucus compare before.yaml after.yaml --format json\n"
-        "\n"
-        "Only what differs is shown. The first line says whether the second plan promises more privacy, less, or\n"
-        "both in different respects; plans with different units cannot be compared in one word.\n",
-        options, OPTIONS);
-}
-
 static int take_option(void *user, size_t index, const char *value) {
     request *r = user;
     if (index == OPTION_FORMAT)
@@ -45,6 +33,19 @@ static int take_option(void *user, size_t index, const char *value) {
     r->file[r->file[0] != NULL] = value;
     return 0;
 }
+
+static const caucus_small_verb verb = {
+    .name = "compare",
+    .options = options,
+    .take = take_option,
+    .help = "caucus compare: what changes from one plan to another, privacy first\n"
+            "\n"
+            "  caucus compare before.yaml after.yaml\n"
+            "  caucus compare before.yaml after.yaml --format json\n"
+            "\n"
+            "Only what differs is shown. The first line says whether the second plan promises more privacy, less, or\n"
+            "both in different respects; plans with different units cannot be compared in one word.\n",
+};
 
 static int compare(const request *r, const caucus_plan *const plan[2]) {
     caucus_plan_comparison comparison;
@@ -62,8 +63,8 @@ static int compare(const request *r, const caucus_plan *const plan[2]) {
 
 int caucus_cli_compare(int argc, char **argv) {
     request r = {.json = false};
-    int code = caucus_options_parse("compare", options, argc, argv, take_option, &r);
-    if (caucus_options_over(&code, print_help))
+    int code = 0;
+    if (caucus_small_verb_over(&verb, argc, argv, &r, NULL, &code))
         return code;
     if (r.file[1] == NULL)
         return caucus_usage("compare", "two plans are compared — caucus compare before.yaml after.yaml");

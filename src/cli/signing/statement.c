@@ -28,8 +28,20 @@ typedef struct request {
     const char *value[OPTIONS];
 } request;
 
-static void print_help(void) {
-    caucus_options_page(
+static int take_option(void *user, size_t index, const char *value) {
+    request *r = user;
+    if (value[0] == '\0')
+        return caucus_usage("statement", "--%s: must not be empty", options[index].name);
+    r->value[index] = value;
+    return 0;
+}
+
+static const caucus_small_verb verb = {
+    .name = "statement",
+    .word = "plan",
+    .options = options,
+    .take = take_option,
+    .help =
         "caucus statement: one page about a plan, for the person who signs it off\n"
         "\n"
         "  caucus statement plan.yaml\n"
@@ -37,18 +49,7 @@ static void print_help(void) {
         "\n"
         "Who is protected against whom, for what unit and what that comes to for a person, what epsilon means, what\n"
         "is not protected, who must be trusted with what, where proof and audit are, and a place for a name.\n",
-        options, OPTIONS);
-}
-
-static int take_option(void *user, size_t index, const char *value) {
-    request *r = user;
-    if (index == SIZE_MAX)
-        return caucus_take_word("statement", "plan", value, &r->file);
-    if (value[0] == '\0')
-        return caucus_usage("statement", "--%s: must not be empty", options[index].name);
-    r->value[index] = value;
-    return 0;
-}
+};
 
 static const char *today(char *ret, size_t ret_bytes) {
     const time_t now = time(NULL);
@@ -86,8 +87,8 @@ static int state(const request *r, const caucus_plan *plan) {
 
 int caucus_cli_statement(int argc, char **argv) {
     request r = {.file = NULL};
-    int code = caucus_options_parse("statement", options, argc, argv, take_option, &r);
-    if (caucus_options_over(&code, print_help))
+    int code = 0;
+    if (caucus_small_verb_over(&verb, argc, argv, &r, &r.file, &code))
         return code;
     if (r.file == NULL)
         return caucus_usage("statement", "which plan? — caucus statement plan.yaml (caucus plan … --write plan.yaml)");
