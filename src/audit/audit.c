@@ -27,13 +27,16 @@ typedef struct half {
     uint64_t hits[2];   /* testing; under the lock */
 } half;
 
-caucus_status caucus_audit_draw_each(caucus_audit_one_run play, const void *self, unsigned world, const caucus_key *key,
-                                     uint64_t first, size_t count, double *ret) {
+/* Runs first .. first + count - 1 of a family. */
+static caucus_status draw(const half *h, unsigned world, uint64_t first, size_t count, double *ret) {
+    const caucus_audit_family *family = h->audit->family;
+    if (family->draw != NULL)
+        return family->draw(h->self, world, &h->key[world], first, count, ret);
     caucus_status status = CAUCUS_OK;
     for (size_t i = 0; status == CAUCUS_OK && i < count; i++) {
         caucus_key own;
-        caucus_key_derive(key, first + i, &own);
-        status = play(self, world, &own, &ret[i]);
+        caucus_key_derive(&h->key[world], first + i, &own);
+        status = family->play(h->self, world, &own, &ret[i]);
     }
     return status;
 }
@@ -70,7 +73,7 @@ static void *work(void *argument) {
         unsigned world = number % 2;
         uint64_t first = number / 2 * CAUCUS_AUDIT_CHUNK, left = h->runs - first;
         size_t count = left < CAUCUS_AUDIT_CHUNK ? (size_t)left : CAUCUS_AUDIT_CHUNK;
-        caucus_status status = h->audit->family->draw(h->self, world, &h->key[world], first, count, value);
+        caucus_status status = draw(h, world, first, count, value);
         if (status != CAUCUS_OK) { /* the other threads find out before their next chunk */
             atomic_store(&h->failed, (int)status);
             return NULL;

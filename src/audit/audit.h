@@ -61,6 +61,8 @@ typedef struct caucus_audit_family {
     caucus_status (*draw)(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
                           double *ret);
     void (*close)(void *self);
+    /** Instead of `draw`, where runs have nothing in common but what was opened: one run, with a key of its own. */
+    caucus_status (*play)(const void *self, unsigned world, const caucus_key *key, double *ret);
 } caucus_audit_family;
 
 typedef struct caucus_audit {

@@ -370,9 +370,4 @@ static caucus_status play(const void *self, unsigned world, const caucus_key *ke
     return status;
 }
 
-static caucus_status draw_stage(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
-                                double *ret) {
-    return caucus_audit_draw_each(play, self, world, key, first, count, ret);
-}
-
-const caucus_audit_family caucus_audit_federation_family = {open_stage, draw_stage, close_stage};
+const caucus_audit_family caucus_audit_federation_family = {.open = open_stage, .play = play, .close = close_stage};

@@ -20,21 +20,12 @@
 #define PHASE 9u /* far into phases of equal length */
 
 typedef struct gaps {
-    caucus_plan *plan;
+    caucus_audit_planned planned;
     bool goes_back;
     double rate; /* of the noise on a message, per grid step */
 } gaps;
 
-static void close_gaps(void *self) {
-    gaps *g = self;
-    caucus_plan_free(g->plan);
-    free(g);
-}
-
 static caucus_status open_gaps(const caucus_audit *audit, void **ret_self, caucus_error *ret_error) {
-    gaps *g = calloc(1, sizeof *g);
-    if (g == NULL)
-        return CAUCUS_E_MEMORY;
     caucus_settings s;
     caucus_settings_init(&s);
     s.algorithm = CAUCUS_ALGORITHM_STOCH;
@@ -45,15 +36,13 @@ static caucus_status open_gaps(const caucus_audit *audit, void **ret_self, caucu
     s.rounds = CAUCUS_ROUNDS_ENDLESS;
     s.longest_phase = LONGEST;
     s.epsilon = audit->claimed;
-    caucus_status status = caucus_plan_new(&s, &g->plan, ret_error);
-    if (status != CAUCUS_OK) {
-        free(g);
+    const caucus_status status = caucus_audit_open_planned(&s, sizeof(gaps), ret_self, ret_error);
+    if (status != CAUCUS_OK)
         return status;
-    }
-    caucus_audit_break_plan(g->plan, &audit->fault);
+    gaps *g = *ret_self;
+    caucus_audit_break_plan(g->planned.plan, &audit->fault);
     g->goes_back = audit->fault.kind == CAUCUS_AUDIT_GO_BACK;
-    g->rate = caucus_rational_double(caucus_stoch_phase_of(g->plan, PHASE)->vertex_noise[0].parameter);
-    *ret_self = g;
+    g->rate = caucus_rational_double(caucus_stoch_phase_of(g->planned.plan, PHASE)->vertex_noise[0].parameter);
     return CAUCUS_OK;
 }
 
@@ -75,7 +64,7 @@ static const caucus_report *answer(caucus_client *c, double loss) {
 static caucus_status play(const void *self, unsigned world, const caucus_key *key, double *ret) {
     const gaps *g = self;
     caucus_client *c = NULL;
-    caucus_status status = caucus_client_new(g->plan, 1, key, &c);
+    caucus_status status = caucus_client_new(g->planned.plan, 1, key, &c);
     if (status != CAUCUS_OK)
         return status;
     caucus_announcement a = {.serial = 20, .ask = CAUCUS_ASK_LEAF, .block = PHASE};
@@ -85,7 +74,7 @@ static caucus_status play(const void *self, unsigned world, const caucus_key *ke
     if (report == NULL)
         abort(); /* all its rounds were played */
     const int64_t first[EXPERTS] = {report->value[0], report->value[1]};
-    *ret = g->rate * (largest(first, 0) - largest(first, g->plan->grid));
+    *ret = g->rate * (largest(first, 0) - largest(first, g->planned.plan->grid));
     if (g->goes_back) /* the rule that caucus_client_hear() itself cannot break */
         c->heard.block = PHASE - 1;
     a.serial = 30;
@@ -98,9 +87,5 @@ static caucus_status play(const void *self, unsigned world, const caucus_key *ke
     return CAUCUS_OK;
 }
 
-static caucus_status draw_gaps(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
-                               double *ret) {
-    return caucus_audit_draw_each(play, self, world, key, first, count, ret);
-}
-
-const caucus_audit_family caucus_audit_gaps_family = {open_gaps, draw_gaps, close_gaps};
+const caucus_audit_family caucus_audit_gaps_family = {
+    .open = open_gaps, .play = play, .close = caucus_audit_close_planned};

@@ -23,52 +23,42 @@
 #define DECISIONS 2 /* most */
 
 typedef struct looks {
+    caucus_audit_planned planned;
     caucus_audit_look setting;
-    caucus_plan *plan;
     bool again;                       /* the twin's fault: a second figure */
     double select[DECISIONS], figure; /* rates of the selections and of the figures, as they are drawn */
 } looks;
 
-static void close_looks(void *self) {
-    looks *s = self;
-    caucus_plan_free(s->plan);
-    free(s);
-}
-
 static caucus_status open_looks(const caucus_audit *audit, void **ret_self, caucus_error *ret_error) {
-    looks *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return CAUCUS_E_MEMORY;
-    s->setting = *(const caucus_audit_look *)audit->setting;
-    s->again = audit->fault.kind == CAUCUS_AUDIT_DRAW_AGAIN;
+    const caucus_audit_look *setting = audit->setting;
     caucus_settings settings;
     caucus_settings_init(&settings);
     settings.algorithm = CAUCUS_ALGORITHM_STOCH;
     settings.trust = CAUCUS_TRUST_COORDINATOR;
     settings.clients = CLIENTS;
     settings.experts = 2;
-    settings.rounds = s->setting.client ? 16 : 2;
-    settings.unit = s->setting.client ? CAUCUS_UNIT_CLIENT : CAUCUS_UNIT_EVENT;
-    settings.growth = s->setting.client ? 4 : settings.growth;
+    settings.rounds = setting->client ? 16 : 2;
+    settings.unit = setting->client ? CAUCUS_UNIT_CLIENT : CAUCUS_UNIT_EVENT;
+    settings.growth = setting->client ? 4 : settings.growth;
     settings.grid = 1;
-    settings.epsilon = s->setting.epsilon;
-    settings.show_loss = s->setting.show;
-    caucus_status status = caucus_plan_new(&settings, &s->plan, ret_error);
-    if (status != CAUCUS_OK) {
-        free(s);
+    settings.epsilon = setting->epsilon;
+    settings.show_loss = setting->show;
+    const caucus_status status = caucus_audit_open_planned(&settings, sizeof(looks), ret_self, ret_error);
+    if (status != CAUCUS_OK)
         return status;
-    }
-    caucus_stoch_plan *stoch = &s->plan->stoch;
+    looks *s = *ret_self;
+    s->setting = *setting;
+    s->again = audit->fault.kind == CAUCUS_AUDIT_DRAW_AGAIN;
+    caucus_stoch_plan *stoch = &s->planned.plan->stoch;
     const double unpaid = s->setting.epsilon / (s->setting.epsilon - s->setting.show);
     for (uint32_t i = 0; i < stoch->described && audit->fault.kind == CAUCUS_AUDIT_UNPAID; i++) /* in whole numbers */
         stoch->phase[i].select_rate[0].num = (uint64_t)((double)stoch->phase[i].select_rate[0].num * unpaid);
     if (audit->fault.kind == CAUCUS_AUDIT_EACH_SHOWN)
         stoch->show_noise.parameter.num *= stoch->described;
-    caucus_audit_break_plan(s->plan, &audit->fault);
+    caucus_audit_break_plan(s->planned.plan, &audit->fault);
     for (uint32_t i = 0; i < stoch->described && i < DECISIONS; i++)
         s->select[i] = caucus_rational_double(stoch->phase[i].select_rate[0]);
     s->figure = caucus_rational_double(stoch->show_noise.parameter);
-    *ret_self = s;
     return CAUCUS_OK;
 }
 
@@ -115,7 +105,7 @@ static caucus_status decide(const looks *s, caucus_coordinator *c, unsigned worl
     if (s->again) {
         caucus_stream stream;
         caucus_stream_init(&stream, other, CAUCUS_PURPOSE_LOOK, block, 0, 0);
-        *ret += figure_ratio(s, sum + caucus_noise_draw(&stream, &s->plan->stoch.show_noise), base);
+        *ret += figure_ratio(s, sum + caucus_noise_draw(&stream, &s->planned.plan->stoch.show_noise), base);
         caucus_stream_wipe(&stream);
     }
     return CAUCUS_OK;
@@ -124,7 +114,7 @@ static caucus_status decide(const looks *s, caucus_coordinator *c, unsigned worl
 static caucus_status play(const void *self, unsigned world, const caucus_key *key, double *ret) {
     const looks *s = self;
     caucus_coordinator *c = NULL;
-    caucus_status status = caucus_coordinator_new(s->plan, key, &c);
+    caucus_status status = caucus_coordinator_new(s->planned.plan, key, &c);
     if (status != CAUCUS_OK)
         return status;
     caucus_key other;
@@ -138,9 +128,5 @@ static caucus_status play(const void *self, unsigned world, const caucus_key *ke
     return status;
 }
 
-static caucus_status draw_looks(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t number,
-                                double *ret) {
-    return caucus_audit_draw_each(play, self, world, key, first, number, ret);
-}
-
-const caucus_audit_family caucus_audit_look_family = {open_looks, draw_looks, close_looks};
+const caucus_audit_family caucus_audit_look_family = {
+    .open = open_looks, .play = play, .close = caucus_audit_close_planned};

@@ -99,5 +99,6 @@ static caucus_status draw_threshold(const void *self, unsigned world, const cauc
     return CAUCUS_OK;
 }
 
-const caucus_audit_family caucus_audit_select_family = {open_select, draw_select, free};
-const caucus_audit_family caucus_audit_threshold_family = {open_threshold, draw_threshold, free};
+const caucus_audit_family caucus_audit_select_family = {.open = open_select, .draw = draw_select, .close = free};
+const caucus_audit_family caucus_audit_threshold_family = {
+    .open = open_threshold, .draw = draw_threshold, .close = free};

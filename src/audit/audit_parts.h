@@ -8,13 +8,6 @@
 
 #include "plan/plan.h"
 
-/* One run of a family whose runs have nothing in common but what was opened: what was seen in this world. */
-typedef caucus_status (*caucus_audit_one_run)(const void *self, unsigned world, const caucus_key *key, double *ret);
-
-/** Runs first .. first + count - 1, each with a key of its own (audit.c): the `draw` of such a family. */
-caucus_status caucus_audit_draw_each(caucus_audit_one_run play, const void *self, unsigned world, const caucus_key *key,
-                                     uint64_t first, size_t count, double *ret) CAUCUS_MUST_CHECK;
-
 /* One selection (audit_mechanism.c). A challenger, expert 0, has one score, all others another. Statistic: 1 if the
  * challenger is chosen. */
 typedef struct caucus_audit_select {

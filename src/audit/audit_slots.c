@@ -14,23 +14,13 @@
 #include <stdlib.h>
 
 typedef struct slots {
+    caucus_audit_planned planned;
     caucus_audit_slots setting;
-    caucus_plan *plan;
     bool moved; /* the twin's fault */
 } slots;
 
-static void close_slots(void *self) {
-    slots *s = self;
-    caucus_plan_free(s->plan);
-    free(s);
-}
-
 static caucus_status open_slots(const caucus_audit *audit, void **ret_self, caucus_error *ret_error) {
-    slots *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return CAUCUS_E_MEMORY;
-    s->setting = *(const caucus_audit_slots *)audit->setting;
-    s->moved = audit->fault.kind == CAUCUS_AUDIT_MOVED_SLOT;
+    const caucus_audit_slots *setting = audit->setting;
     caucus_settings settings;
     caucus_settings_init(&settings);
     settings.algorithm = CAUCUS_ALGORITHM_STOCH;
@@ -40,14 +30,14 @@ static caucus_status open_slots(const caucus_audit *audit, void **ret_self, cauc
     settings.rounds = CAUCUS_ROUNDS_ENDLESS;
     settings.clients = 1;
     settings.experts = 2;
-    settings.epsilon = s->setting.epsilon;
-    caucus_status status = caucus_plan_new(&settings, &s->plan, ret_error);
-    if (status != CAUCUS_OK) {
-        free(s);
+    settings.epsilon = setting->epsilon;
+    const caucus_status status = caucus_audit_open_planned(&settings, sizeof(slots), ret_self, ret_error);
+    if (status != CAUCUS_OK)
         return status;
-    }
-    caucus_audit_break_plan(s->plan, &audit->fault);
-    *ret_self = s;
+    slots *s = *ret_self;
+    s->setting = *setting;
+    s->moved = audit->fault.kind == CAUCUS_AUDIT_MOVED_SLOT;
+    caucus_audit_break_plan(s->planned.plan, &audit->fault);
     return CAUCUS_OK;
 }
 
@@ -68,7 +58,7 @@ static caucus_status play(const void *self, unsigned world, const caucus_key *ke
     caucus_client *c = NULL;
     uint64_t slot = 0;
     uint32_t seen = 0;
-    caucus_status status = caucus_client_new(s->plan, 1, key, &c);
+    caucus_status status = caucus_client_new(s->planned.plan, 1, key, &c);
     if (status != CAUCUS_OK)
         return status;
     ask(c, 0, &seen); /* nothing yet */
@@ -86,9 +76,5 @@ static caucus_status play(const void *self, unsigned world, const caucus_key *ke
     return status;
 }
 
-static caucus_status draw_slots(const void *self, unsigned world, const caucus_key *key, uint64_t first, size_t count,
-                                double *ret) {
-    return caucus_audit_draw_each(play, self, world, key, first, count, ret);
-}
-
-const caucus_audit_family caucus_audit_slots_family = {open_slots, draw_slots, close_slots};
+const caucus_audit_family caucus_audit_slots_family = {
+    .open = open_slots, .play = play, .close = caucus_audit_close_planned};

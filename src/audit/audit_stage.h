@@ -31,6 +31,16 @@ typedef struct caucus_audit_stage {
     double *vote;   /* like own, of client 1's vote */
 } caucus_audit_stage;
 
+/* An audit of one machine: what it knows begins with the plan (audit_planned.c). */
+typedef struct caucus_audit_planned {
+    caucus_plan *plan;
+} caucus_audit_planned;
+/** `bytes`, zeroed, which begin with a caucus_audit_planned whose plan has these settings; and the end of it.
+ *  Returns: CAUCUS_OK, CAUCUS_E_MEMORY, or why there is no such plan. */
+caucus_status caucus_audit_open_planned(const caucus_settings *settings, size_t bytes, void **ret_self,
+                                        caucus_error *ret_error) CAUCUS_MUST_CHECK;
+void caucus_audit_close_planned(void *self);
+
 /* Rows of sum[w] for one phase. */
 #define CAUCUS_AUDIT_ROOTS ((size_t)CAUCUS_TREES_MAX + 1)
 

@@ -107,7 +107,7 @@ static caucus_status draw_response(const void *self, unsigned world, const caucu
     return CAUCUS_OK;
 }
 
-static const caucus_audit_family responses = {open_response, draw_response, free};
+static const caucus_audit_family responses = {.open = open_response, .draw = draw_response, .close = free};
 
 static caucus_audit_result audit_response(double epsilon, bool jitter, double claimed, uint64_t trials, uint64_t seed,
                                           double confidence, uint32_t threads) {
