@@ -125,13 +125,16 @@ static inline bool caucus_coordinator_note(const caucus_coordinator *c, const ca
 /* Take what a partial holds beside its vectors and votes: answers, and numbers that are the family's (machine.h). */
 void caucus_coordinator_take_numbers(caucus_coordinator *c, const caucus_partial *p);
 
-/* phase_coordinator.c: of stoch's operations those that algo/slot has too; and the values of a report, clamped. */
+/* phase_coordinator.c: of stoch's operations those that algo/slot has too. */
 caucus_status caucus_phase_coordinator_new(caucus_coordinator *c) CAUCUS_MUST_CHECK;
 void caucus_phase_decide(caucus_coordinator *c);
 /* Between what each value of a client's vector is clamped: a leaf's, a shortlist's. */
 void caucus_phase_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *ret_hi);
-caucus_status caucus_phase_add_values(const caucus_coordinator *c, caucus_partial *p,
-                                      const caucus_report *r) CAUCUS_MUST_CHECK;
+/* Count a report that may be counted: its values, and who has sent it. */
+caucus_status caucus_phase_count_checked(const caucus_coordinator *c, caucus_partial *p,
+                                         const caucus_report *r) CAUCUS_MUST_CHECK;
+/* Select with the plan's mechanism, from the stream of the step in hand. */
+uint32_t caucus_phase_draw(const caucus_coordinator *c, const int64_t *score, uint32_t count, caucus_rational rate);
 uint64_t caucus_phase_records(const caucus_coordinator *c); /* losses (or means) of a client behind a phase's sums */
 void caucus_phase_finish(caucus_coordinator *c);            /* the phase's learning is over: ask for the next */
 

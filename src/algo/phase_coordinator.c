@@ -76,7 +76,7 @@ void caucus_phase_range(const caucus_coordinator *c, int64_t *ret_lo, int64_t *r
     *ret_lo = -*ret_hi;
 }
 
-caucus_status caucus_phase_add_values(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+static caucus_status add_values(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     uint32_t d = c->plan->settings.experts;
     int64_t lo, hi;
     if (r->kind == CAUCUS_ASK_VOTE) {
@@ -101,15 +101,18 @@ static caucus_status phase_check(const caucus_coordinator *c, const caucus_repor
     return CAUCUS_OK;
 }
 
+caucus_status caucus_phase_count_checked(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
+    caucus_status status = add_values(c, p, r);
+    if (status == CAUCUS_OK) {
+        p->filled = true;
+        p->answered += caucus_coordinator_note(c, r);
+    }
+    return status;
+}
+
 static caucus_status phase_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     caucus_status status = phase_check(c, r);
-    if (status == CAUCUS_OK)
-        status = caucus_phase_add_values(c, p, r);
-    if (status != CAUCUS_OK)
-        return status;
-    p->filled = true;
-    p->answered += caucus_coordinator_note(c, r);
-    return CAUCUS_OK;
+    return status == CAUCUS_OK ? caucus_phase_count_checked(c, p, r) : status;
 }
 
 /* The score of a phase: its own sums, and with past_phases those of earlier phases at their weights: docs/PRIVACY.md,
@@ -130,23 +133,25 @@ static const int64_t *weighted_score(caucus_coordinator *c) {
     return c->score;
 }
 
-static uint32_t choose(caucus_coordinator *c) {
-    uint32_t d = c->plan->settings.experts;
-    caucus_rational rate = caucus_coordinator_phase(c)->select_rate[c->leaf.tree];
-    const int64_t *score = weighted_score(c);
+uint32_t caucus_phase_draw(const caucus_coordinator *c, const int64_t *score, uint32_t count, caucus_rational rate) {
     caucus_stream stream;
-    caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_SELECT, c->now.block, c->now.leaf);
     uint32_t chosen;
+    caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_SELECT, c->now.block, c->now.leaf);
     if (c->plan->settings.trust == CAUCUS_TRUST_PAPER_LOCAL)
-        chosen = caucus_select_min(&stream, score, d);
+        chosen = caucus_select_min(&stream, score, count);
     else if (c->plan->stoch.select == CAUCUS_SELECT_NOISY_MIN)
-        chosen = caucus_select_noisy_min(&stream, score, d, rate);
+        chosen = caucus_select_noisy_min(&stream, score, count, rate);
     else if (c->plan->stoch.select == CAUCUS_SELECT_EXPONENTIAL)
-        chosen = caucus_select_exponential(&stream, score, d, rate);
+        chosen = caucus_select_exponential(&stream, score, count, rate);
     else
-        chosen = caucus_select_flip(&stream, score, d, rate);
+        chosen = caucus_select_flip(&stream, score, count, rate);
     caucus_stream_wipe(&stream);
     return chosen;
+}
+
+static uint32_t choose(caucus_coordinator *c) {
+    const caucus_rational rate = caucus_coordinator_phase(c)->select_rate[c->leaf.tree];
+    return caucus_phase_draw(c, weighted_score(c), c->plan->settings.experts, rate);
 }
 
 void caucus_phase_finish(caucus_coordinator *c) {

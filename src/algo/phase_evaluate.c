@@ -181,20 +181,6 @@ static void count_evaluations(const caucus_coordinator *c, uint64_t *count) {
     }
 }
 
-static uint32_t draw(const caucus_coordinator *c, const int64_t *score, uint32_t count, caucus_rational rate) {
-    caucus_stream stream;
-    uint32_t chosen;
-    caucus_coordinator_stream(c, &stream, CAUCUS_PURPOSE_SELECT, c->now.block, c->now.leaf);
-    if (c->plan->stoch.select == CAUCUS_SELECT_NOISY_MIN)
-        chosen = caucus_select_noisy_min(&stream, score, count, rate);
-    else if (c->plan->stoch.select == CAUCUS_SELECT_EXPONENTIAL)
-        chosen = caucus_select_exponential(&stream, score, count, rate);
-    else
-        chosen = caucus_select_flip(&stream, score, count, rate);
-    caucus_stream_wipe(&stream);
-    return chosen;
-}
-
 /* With weights on earlier phases: a phase in which some expert was not evaluated often enough is left out for all of
  * them, so that none looks better for having been looked at less. Returns: W, the largest of the phases that weigh in;
  * 0: the newest is left out. */
@@ -238,7 +224,7 @@ uint32_t caucus_phase_choose_some(caucus_coordinator *c) {
                          caucus_evaluate_pays(c->plan, phase->select_budget, width, rate);
     own->width = selects ? width : 0;
     own->rate = selects ? rate : (caucus_rational){0, 1};
-    const uint32_t chosen = selects ? own->who[draw(c, own->score, candidates, rate)] : c->now.expert;
+    const uint32_t chosen = selects ? own->who[caucus_phase_draw(c, own->score, candidates, rate)] : c->now.expert;
     memset(own->count, 0, d * (sizeof *own->count + sizeof *own->score + sizeof *own->who));
     return chosen;
 }

@@ -23,12 +23,9 @@ bool caucus_loss_lines_add(caucus_loss_lines *l, const void *bytes, size_t size)
     l->used = 0;
     if (l->room - l->size < size + 1) { /* one more: the last line gets an end */
         size_t least = l->size + size + 1, room = 2 * l->room > least ? 2 * l->room : least;
-        char *more = malloc(room); /* not realloc(): it would leave losses where they were */
+        char *more = caucus_wipe_grow(l->text, l->size, l->room, room);
         if (!more)
             return false;
-        if (l->size > 0)
-            memcpy(more, l->text, l->size);
-        caucus_wipe_free(l->text, l->room);
         l->text = more;
         l->room = room;
     }

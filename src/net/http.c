@@ -159,30 +159,27 @@ static enum MHD_Result answer_words(struct MHD_Connection *connection, unsigned 
 
 typedef unsigned (*caucus_writer)(const caucus_http *http, FILE *to); /* returns the status code */
 
+/* A text of `texts`; NULL: the coordinator's. */
+static unsigned write_text(const caucus_http *http, FILE *to, void (*text)(void *user, FILE *to),
+                           void (*coordinators)(const caucus_view *view, FILE *to)) {
+    if (text)
+        text(http->texts->user, to);
+    else
+        coordinators(&http->view, to);
+    return MHD_HTTP_OK;
+}
 static unsigned write_json(const caucus_http *http, FILE *to) {
     if (http->texts && !http->texts->json) {
         (void)fputs("there are /, /metrics, /livez and /readyz\n", to);
         return MHD_HTTP_NOT_FOUND;
     }
-    if (http->texts)
-        http->texts->json(http->texts->user, to);
-    else
-        caucus_view_json(&http->view, to);
-    return MHD_HTTP_OK;
+    return write_text(http, to, http->texts ? http->texts->json : NULL, caucus_view_json);
 }
 static unsigned write_metrics(const caucus_http *http, FILE *to) {
-    if (http->texts)
-        http->texts->metrics(http->texts->user, to);
-    else
-        caucus_view_metrics(&http->view, to);
-    return MHD_HTTP_OK;
+    return write_text(http, to, http->texts ? http->texts->metrics : NULL, caucus_view_metrics);
 }
 static unsigned write_page(const caucus_http *http, FILE *to) {
-    if (http->texts)
-        http->texts->page(http->texts->user, to);
-    else
-        caucus_view_page(&http->view, to);
-    return MHD_HTTP_OK;
+    return write_text(http, to, http->texts ? http->texts->page : NULL, caucus_view_page);
 }
 static unsigned write_ready(const caucus_http *http, FILE *to) {
     const bool ready = http->texts ? http->texts->ready(http->texts->user, to) : caucus_view_health(&http->view, to);

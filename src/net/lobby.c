@@ -120,12 +120,6 @@ static void drop(caucus_lobby *l, uint32_t at) {
 
 /* ---- connections ---- */
 
-static void unlink_from(knocker *k, caucus_connection *c) {
-    *(c->lobby_previous ? &c->lobby_previous->lobby_next : &k->head[c->lobby_list]) = c->lobby_next;
-    *(c->lobby_next ? &c->lobby_next->lobby_previous : &k->tail[c->lobby_list]) = c->lobby_previous;
-    c->lobby_next = c->lobby_previous = NULL;
-}
-
 static void append(knocker *k, caucus_connection *c, uint8_t list) {
     c->lobby_list = list;
     c->lobby_next = NULL;
@@ -147,18 +141,27 @@ void caucus_lobby_enter(caucus_lobby *l, caucus_connection *c, const struct sock
     append(&l->entry[at], c, SILENT);
 }
 
+/* Off its list. Returns: where it came from; NULL: it is not in the lobby. */
+static knocker *take_off(caucus_lobby *l, caucus_connection *c) {
+    if (!c->in_lobby)
+        return NULL;
+    knocker *k = &l->entry[c->lobby_entry];
+    *(c->lobby_previous ? &c->lobby_previous->lobby_next : &k->head[c->lobby_list]) = c->lobby_next;
+    *(c->lobby_next ? &c->lobby_next->lobby_previous : &k->tail[c->lobby_list]) = c->lobby_previous;
+    c->lobby_next = c->lobby_previous = NULL;
+    return k;
+}
+
 void caucus_lobby_speaks(caucus_lobby *l, caucus_connection *c) {
-    if (!c->in_lobby || c->lobby_list == SPEAKING)
-        return;
-    unlink_from(&l->entry[c->lobby_entry], c);
-    append(&l->entry[c->lobby_entry], c, SPEAKING);
+    knocker *k = c->lobby_list != SPEAKING ? take_off(l, c) : NULL;
+    if (k)
+        append(k, c, SPEAKING);
 }
 
 void caucus_lobby_told(caucus_lobby *l, caucus_connection *c) {
-    if (!c->in_lobby)
+    knocker *k = take_off(l, c);
+    if (!k)
         return;
-    knocker *k = &l->entry[c->lobby_entry];
-    unlink_from(k, c);
     c->lobby_list = SILENT;
     c->lobby_next = k->head[SILENT];
     *(c->lobby_next ? &c->lobby_next->lobby_previous : &k->tail[SILENT]) = c;
@@ -166,10 +169,9 @@ void caucus_lobby_told(caucus_lobby *l, caucus_connection *c) {
 }
 
 void caucus_lobby_leave(caucus_lobby *l, caucus_connection *c) {
-    if (!c->in_lobby)
+    knocker *k = take_off(l, c);
+    if (!k)
         return;
-    knocker *k = &l->entry[c->lobby_entry];
-    unlink_from(k, c);
     c->in_lobby = false;
     l->count--;
     if (--k->count == 0)

@@ -166,6 +166,11 @@ void caucus_output_goodbye(caucus_connection *c, const char *text);
 static inline void caucus_loop_add(_Atomic uint64_t *number, uint64_t more) {
     atomic_store_explicit(number, atomic_load_explicit(number, memory_order_relaxed) + more, memory_order_relaxed);
 }
+/** What has become of a connection on which OpenSSL could not read or write: CAUCUS_IO_AGAIN or CAUCUS_IO_END. */
+static inline ptrdiff_t caucus_io_tls_failed(const caucus_connection *c) {
+    const int why = SSL_get_error(c->ssl, 0);
+    return why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE ? CAUCUS_IO_AGAIN : CAUCUS_IO_END;
+}
 /** Bytes read or written, CAUCUS_IO_AGAIN, or CAUCUS_IO_END (closed or broken). */
 ptrdiff_t caucus_io_read(caucus_connection *c, uint8_t *to, size_t room);
 ptrdiff_t caucus_io_write(caucus_connection *c, const uint8_t *from, size_t bytes);

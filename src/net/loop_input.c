@@ -30,12 +30,9 @@ ptrdiff_t caucus_io_read(caucus_connection *c, uint8_t *to, size_t room) {
     if (c->ssl) {
         size_t done = 0;
         ERR_clear_error();
-        if (SSL_read_ex(c->ssl, to, room, &done) == 1) {
-            ret = (ptrdiff_t)done;
-        } else {
-            int why = SSL_get_error(c->ssl, 0);
-            return why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE ? CAUCUS_IO_AGAIN : CAUCUS_IO_END;
-        }
+        if (SSL_read_ex(c->ssl, to, room, &done) != 1)
+            return caucus_io_tls_failed(c);
+        ret = (ptrdiff_t)done;
     } else {
         do
             ret = recv(c->fd, to, room, 0);
@@ -298,13 +295,11 @@ static bool pending_grow(caucus_connection *c) {
     uint32_t room = c->pending_room < 512 ? 512 : c->pending_room * 2;
     if (room > c->pending_need)
         room = c->pending_need;
-    uint8_t *grown = malloc(room); /* not realloc(): it would leave a client's sums where they were */
+    uint8_t *grown = caucus_wipe_grow(c->pending, c->pending_used, c->pending_room, room);
     if (!grown) {
         caucus_connection_end(c);
         return false;
     }
-    memcpy(grown, c->pending, c->pending_used);
-    caucus_wipe_free(c->pending, c->pending_room);
     c->pending = grown;
     c->pending_room = room;
     return true;

@@ -17,12 +17,9 @@ ptrdiff_t caucus_io_write(caucus_connection *c, const uint8_t *from, size_t byte
     if (c->ssl) {
         size_t done = 0;
         ERR_clear_error();
-        if (SSL_write_ex(c->ssl, from, bytes, &done) == 1) {
-            ret = (ptrdiff_t)done;
-        } else {
-            int why = SSL_get_error(c->ssl, 0);
-            return why == SSL_ERROR_WANT_WRITE || why == SSL_ERROR_WANT_READ ? CAUCUS_IO_AGAIN : CAUCUS_IO_END;
-        }
+        if (SSL_write_ex(c->ssl, from, bytes, &done) != 1)
+            return caucus_io_tls_failed(c);
+        ret = (ptrdiff_t)done;
     } else {
         do
             ret = send(c->fd, from, bytes, MSG_NOSIGNAL);

@@ -22,14 +22,11 @@ static bool make_room(caucus_saying *s, size_t more) {
     size_t room = s->room > 0 ? s->room : FIRST_ROOM;
     while (room - s->used < more)
         room *= 2;
-    uint8_t *grown = malloc(room); /* not realloc(): what is sealed later lies open in it now */
+    uint8_t *grown = caucus_wipe_grow(s->bytes, s->used, s->room, room); /* what is sealed later lies open in it now */
     if (!grown) {
         s->failed = true;
         return false;
     }
-    if (s->used > 0)
-        memcpy(grown, s->bytes, s->used);
-    caucus_wipe_free(s->bytes, s->room);
     s->bytes = grown;
     s->room = room;
     return true;

@@ -57,12 +57,9 @@ static bool make_room(caucus_gather *g, const caucus_report *r, bool in_step) {
     if (g->item_room - used >= CAUCUS_RELAYED_ITEM_BYTES)
         return true;
     const size_t room = g->item_room ? 2 * g->item_room : (size_t)64 * CAUCUS_RELAYED_ITEM_BYTES;
-    uint8_t *grown = malloc(room);
+    uint8_t *grown = caucus_wipe_grow(g->item, used, g->item_room, room);
     if (!grown)
         return false;
-    if (used > 0)
-        memcpy(grown, g->item, used);
-    caucus_wipe_free(g->item, g->item_room);
     g->item = grown;
     g->item_room = room;
     return true;

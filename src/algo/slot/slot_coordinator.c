@@ -29,14 +29,10 @@ static caucus_status slot_check(const caucus_coordinator *c, const caucus_report
 static caucus_status slot_count(const caucus_coordinator *c, caucus_partial *p, const caucus_report *r) {
     caucus_status status = slot_check(c, r);
     if (status == CAUCUS_OK)
-        status = caucus_phase_add_values(c, p, r);
-    if (status != CAUCUS_OK)
-        return status;
-    p->filled = true;
-    if (c->look && r->value[c->now.expert] == CAUCUS_LOOK_UNSEEN)
+        status = caucus_phase_count_checked(c, p, r);
+    if (status == CAUCUS_OK && c->look && r->value[c->now.expert] == CAUCUS_LOOK_UNSEEN)
         p->q++;
-    p->answered += caucus_coordinator_note(c, r);
-    return CAUCUS_OK;
+    return status;
 }
 
 /* Devices that have seen nothing: what a look takes for theirs is known when it is decided. */

@@ -208,6 +208,14 @@ void caucus_relay_wake_loops(caucus_relay *r) {
     caucus_server_wake(r->server);
 }
 
+/* Begin to say those of `count` from `from` on. Returns: the end of what one saying holds. */
+static uint32_t begin_batch(caucus_relay *r, caucus_saying_kind kind, uint32_t from, uint32_t count) {
+    const uint32_t to = count - from < BATCH ? count : from + BATCH;
+    caucus_saying_begin(&r->say, kind);
+    caucus_saying_put(&r->say, to - from, 4);
+    return to;
+}
+
 void caucus_relay_say_places(caucus_relay *r) {
     pthread_mutex_lock(&r->lock);
     caucus_relay_asks asks = r->asks;
@@ -216,9 +224,7 @@ void caucus_relay_say_places(caucus_relay *r) {
     r->lefts = (caucus_relay_lefts){0};
     pthread_mutex_unlock(&r->lock);
     for (uint32_t from = 0; from < lefts.count; from += BATCH) {
-        const uint32_t to = lefts.count - from < BATCH ? lefts.count : from + BATCH;
-        caucus_saying_begin(&r->say, CAUCUS_SAY_LEFT);
-        caucus_saying_put(&r->say, to - from, 4);
+        const uint32_t to = begin_batch(r, CAUCUS_SAY_LEFT, from, lefts.count);
         for (uint32_t i = from; i < to; i++) {
             caucus_saying_put(&r->say, lefts.at[i].client, 4);
             caucus_saying_put(&r->say, lefts.at[i].session, 8);
@@ -227,9 +233,7 @@ void caucus_relay_say_places(caucus_relay *r) {
         caucus_relay_say(r);
     }
     for (uint32_t from = 0; from < asks.count; from += BATCH) {
-        const uint32_t to = asks.count - from < BATCH ? asks.count : from + BATCH;
-        caucus_saying_begin(&r->say, CAUCUS_SAY_PLACE);
-        caucus_saying_put(&r->say, to - from, 4);
+        const uint32_t to = begin_batch(r, CAUCUS_SAY_PLACE, from, asks.count);
         for (uint32_t i = from; i < to; i++) {
             caucus_saying_put(&r->say, asks.at[i].ticket, 8);
             caucus_saying_put(&r->say, asks.at[i].client, 4);
