@@ -22,6 +22,12 @@
     X(select)                                                                                                          \
     X(message)
 
+/* A static function choice_word(index) with the words of such a choice, or of any other that has words. */
+#define CAUCUS_WORDS_BY_INDEX(choice)                                                                                  \
+    static const char *choice##_word(unsigned i) {                                                                     \
+        return caucus_##choice##_word((caucus_##choice)i);                                                             \
+    }
+
 /* Fed-SVT (docs/PRIVACY.md, "Fed-SVT"). All costs in grid units: a loss of 1 is `grid`. Where the run renews itself,
  * checks, switches, thresholds and rates are those of one cycle (caucus_settings_cycle). */
 typedef struct caucus_svt_plan {

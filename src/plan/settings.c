@@ -71,23 +71,14 @@ static bool takes(const caucus_settings *s, caucus_plan_option option) {
 }
 
 static caucus_status check_choices(const caucus_settings *s, caucus_error *e) {
-    caucus_status status = check_algorithm(s->algorithm, e);
-    if (status == CAUCUS_OK)
-        status = check_trust(s->trust, e);
-    if (status == CAUCUS_OK)
-        status = check_calibration(s->calibration, e);
-    if (status == CAUCUS_OK)
-        status = check_protocol(s->protocol, e);
-    if (status == CAUCUS_OK)
-        status = check_unit(s->unit, e);
-    if (status == CAUCUS_OK)
-        status = check_select(s->select, e);
-    if (status == CAUCUS_OK)
-        status = check_message(s->message, e);
-    if (status == CAUCUS_OK)
-        status = check_loss_shape(s->loss_shape, e);
-    if (status == CAUCUS_OK)
-        status = check_pace(s->pace, e);
+    caucus_status status = CAUCUS_OK;
+#define CHECK_NEXT(type)                                                                                               \
+    if (status == CAUCUS_OK)                                                                                           \
+        status = check_##type(s->type, e);
+    CAUCUS_EACH_CHOICE(CHECK_NEXT)
+    CHECK_NEXT(loss_shape)
+    CHECK_NEXT(pace)
+#undef CHECK_NEXT
     return status;
 }
 

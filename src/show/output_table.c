@@ -34,6 +34,14 @@ static void cell(char *ret, const char *format, ...) {
     va_end(arguments);
 }
 
+/* A number that is 0 where there is none. */
+static void whole_or(char *ret, uint64_t value, const char *none) {
+    if (value != 0)
+        cell(ret, "%" PRIu64, value);
+    else
+        cell(ret, "%s", none);
+}
+
 /* Decimals worth showing for numbers of this size: what a spread lets one read. */
 static int decimals_of(double size) {
     return size >= 99.95 ? 0 : size >= 0.95 ? 1 : size >= 0.095 ? 2 : size > 0 ? 3 : 0;
@@ -122,17 +130,11 @@ static void write_drift(const row *r, char *ret) {
         cell(ret, NOT_APPLICABLE);
 }
 static void write_longest(const row *r, char *ret) {
-    if (r->settings->longest_phase != 0)
-        cell(ret, "%" PRIu64, r->settings->longest_phase);
-    else
-        cell(ret, NOT_APPLICABLE);
+    whole_or(ret, r->settings->longest_phase, NOT_APPLICABLE);
 }
 
 static void write_evaluate(const row *r, char *ret) {
-    if (r->settings->evaluate != 0)
-        cell(ret, "%u", r->settings->evaluate);
-    else
-        cell(ret, "all");
+    whole_or(ret, r->settings->evaluate, "all");
 }
 
 static void write_growth(const row *r, char *ret) {
@@ -150,10 +152,7 @@ static void write_show_loss(const row *r, char *ret) {
 }
 
 static void write_renew(const row *r, char *ret) {
-    if (r->settings->renew != 0)
-        cell(ret, "%" PRIu64, r->settings->renew);
-    else
-        cell(ret, NOT_APPLICABLE);
+    whole_or(ret, r->settings->renew, NOT_APPLICABLE);
 }
 
 static void write_summary(const row *r, caucus_summary s, char *ret) {

@@ -136,13 +136,7 @@ void caucus_plan_print_json(FILE *out, const caucus_plan_report *r) {
     caucus_plan copy = *r->plan; /* the walk wants to be able to write; this walker does not */
     const caucus_plan_traffic *t = &r->traffic;
     caucus_json j;
-    printer p = {.walker = {.open = print_open,
-                            .close = print_close,
-                            .list = print_list,
-                            .value = print_value,
-                            .text = print_text,
-                            .has = print_has},
-                 .json = &j};
+    printer p = {.walker = {CAUCUS_WALKER_OPERATIONS(print)}, .json = &j};
     caucus_json_begin(&j, out, false);
     caucus_json_text(&j, "plan", caucus_plan_hash_text(r->plan));
     caucus_walk_settings(&p.walker, &copy.settings);

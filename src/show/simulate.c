@@ -73,25 +73,26 @@ static caucus_outcome outcome_of(const playing *s) {
         .run = s->prepared.run, .result = s->result, .count = s->begun, .unnamed = unnamed, .history = s->history};
 }
 
-static void print_json(FILE *out, const void *s) {
+static void print(FILE *out, const playing *s, void (*output)(FILE *out, const caucus_outcome *outcome)) {
     const caucus_outcome outcome = outcome_of(s);
-    caucus_output_json(out, &outcome);
+    output(out, &outcome);
+}
+
+static void print_json(FILE *out, const void *s) {
+    print(out, s, caucus_output_json);
 }
 
 static void print_table(FILE *out, const void *s) {
-    const caucus_outcome outcome = outcome_of(s);
-    caucus_output_table(out, &outcome);
-    caucus_output_remarks(out, &outcome);
+    print(out, s, caucus_output_table);
+    print(out, s, caucus_output_remarks);
 }
 
 static void print_trials(FILE *out, const void *s) {
-    const caucus_outcome outcome = outcome_of(s);
-    caucus_output_trials(out, &outcome);
+    print(out, s, caucus_output_trials);
 }
 
 static void print_curves(FILE *out, const void *s) {
-    const caucus_outcome outcome = outcome_of(s);
-    caucus_output_curves(out, &outcome);
+    print(out, s, caucus_output_curves);
 }
 
 /* The scenario is there: check it, play it, note the results. */

@@ -261,30 +261,17 @@ static caucus_summary summarise(const caucus_run_result *r, double (*value)(cons
     return s;
 }
 
-static double regret_of(const caucus_trial_result *t, uint32_t k) {
-    (void)k;
-    return t->regret;
-}
-
-static double regret_segments_of(const caucus_trial_result *t, uint32_t k) {
-    (void)k;
-    return t->regret_segments;
-}
-
-static double regret_devices_of(const caucus_trial_result *t, uint32_t k) {
-    (void)k;
-    return t->regret_devices;
-}
-
-static double bound_of(const caucus_trial_result *t, uint32_t k) {
-    (void)k;
-    return t->bound;
-}
-
-static double switches_of(const caucus_trial_result *t, uint32_t k) {
-    (void)k;
-    return (double)t->switches;
-}
+/* What a trial has one of. */
+#define VALUE_OF(field)                                                                                                \
+    static double field##_of(const caucus_trial_result *t, uint32_t k) {                                               \
+        (void)k;                                                                                                       \
+        return (double)t->field;                                                                                       \
+    }
+VALUE_OF(regret)
+VALUE_OF(regret_segments)
+VALUE_OF(regret_devices)
+VALUE_OF(bound)
+VALUE_OF(switches)
 
 static double curve_of(const caucus_trial_result *t, uint32_t k) {
     return t->curve[k];

@@ -358,14 +358,7 @@ static void check_canonical(reader *r, const char *bytes, size_t size, caucus_pl
 
 caucus_status caucus_plan_file_parse(const char *name, const void *bytes, size_t size, caucus_plan **ret,
                                      caucus_error *ret_error) {
-    reader r = {.walker = {.open = read_open,
-                           .close = read_close,
-                           .list = read_list,
-                           .value = read_value,
-                           .text = read_text,
-                           .has = read_has},
-                .name = name,
-                .error = ret_error};
+    reader r = {.walker = {CAUCUS_WALKER_OPERATIONS(read)}, .name = name, .error = ret_error};
     caucus_plan *plan = NULL;
     if (size > CAUCUS_PLAN_FILE_BYTES) {
         refuse(&r, CAUCUS_E_FORMAT, 0, "%zu bytes — a plan file has at most %zu", size, CAUCUS_PLAN_FILE_BYTES);

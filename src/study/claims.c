@@ -82,16 +82,21 @@ static void judge_entropy(caucus_study *study) {
     }
 }
 
+/* `less` loses at most one part in `factor` of what `more` does. */
+static void judge_times(caucus_study *study, caucus_section section, const caucus_series *less,
+                        const caucus_series *more, double factor, const char *text) {
+    const double ratio = caucus_run_regret(&more->run).mean / caucus_run_regret(&less->run).mean;
+    measured(caucus_study_claim(study, section, ratio >= factor, text), "%s against %s: %.1f times less", shown(less),
+             shown(more), ratio);
+}
+
 static void judge_stoch(caucus_study *study) {
     const caucus_section section = CAUCUS_SECTION_STOCH;
     const caucus_series *ten = caucus_study_series(study, CAUCUS_EXPERIMENT_STOCH, "stoch");
     const caucus_series *one = caucus_study_series(study, CAUCUS_EXPERIMENT_STOCH, "limited-updates");
     if (!ten || !one)
         return;
-    double ratio = caucus_run_regret(&one->run).mean / caucus_run_regret(&ten->run).mean;
-    measured(caucus_study_claim(study, section, ratio >= STOCH_SPEED_UP,
-                                "stoch: ten clients lose at most a third of one alone"),
-             "%s against %s: %.1f times less", shown(ten), shown(one), ratio);
+    judge_times(study, section, ten, one, STOCH_SPEED_UP, "stoch: ten clients lose at most a third of one alone");
     const caucus_series *central = caucus_study_series(study, CAUCUS_EXPERIMENT_STOCH, "stoch-paper-equal");
     const caucus_series *local = caucus_study_series(study, CAUCUS_EXPERIMENT_STOCH, "stoch-paper-local-equal");
     const double mean = caucus_run_regret(&ten->run).mean;
@@ -170,15 +175,11 @@ static void judge_ratings(caucus_study *study) {
 }
 
 static void judge_movielens(caucus_study *study) {
-    const caucus_section section = CAUCUS_SECTION_MOVIELENS;
     const caucus_series *tight = caucus_study_series(study, CAUCUS_EXPERIMENT_MOVIELENS, "svt-1");
     const caucus_series *paper = caucus_study_series(study, CAUCUS_EXPERIMENT_MOVIELENS, "svt-1-paper-equal");
-    if (!tight || !paper)
-        return;
-    double ratio = caucus_run_regret(&paper->run).mean / caucus_run_regret(&tight->run).mean;
-    measured(caucus_study_claim(study, section, ratio >= MOVIELENS_FACTOR,
-                                "MovieLens-1M: at most a quarter of the paper's constants at equal guaranteed epsilon"),
-             "%s against %s: %.1f times less", shown(tight), shown(paper), ratio);
+    if (tight && paper)
+        judge_times(study, CAUCUS_SECTION_MOVIELENS, tight, paper, MOVIELENS_FACTOR,
+                    "MovieLens-1M: at most a quarter of the paper's constants at equal guaranteed epsilon");
 }
 
 /* What the bounds of a study came to. */

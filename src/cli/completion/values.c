@@ -8,14 +8,10 @@
 
 #include <string.h>
 
-#define WORDS(type)                                                                                                    \
-    static const char *type##_word(unsigned i) {                                                                       \
-        return caucus_##type##_word((caucus_##type)i);                                                                 \
-    }
-CAUCUS_EACH_CHOICE(WORDS)
-WORDS(adversary_kind)
-WORDS(pace)
-WORDS(knowledge)
+CAUCUS_EACH_CHOICE(CAUCUS_WORDS_BY_INDEX)
+CAUCUS_WORDS_BY_INDEX(adversary_kind)
+CAUCUS_WORDS_BY_INDEX(pace)
+CAUCUS_WORDS_BY_INDEX(knowledge)
 
 /* Settings that are one of several words: they have the same ones in every verb. */
 static const struct {

@@ -69,14 +69,7 @@ static caucus_status look_in_family(search *s, const caucus_plan_ops *ops) {
 }
 
 caucus_status caucus_walk_knows(const char *key, bool *ret) {
-    search s = {.walker = {.open = look_open,
-                           .close = look_close,
-                           .list = look_list,
-                           .value = look_value,
-                           .text = look_text,
-                           .has = look_has,
-                           .keys_only = true},
-                .key = key};
+    search s = {.walker = {CAUCUS_WALKER_OPERATIONS(look), .keys_only = true}, .key = key};
     caucus_settings settings = {0};
     caucus_guarantee guarantee = {0};
     caucus_status status = CAUCUS_OK;

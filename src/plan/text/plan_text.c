@@ -62,12 +62,7 @@ static bool write_has(caucus_walker *walker, const char *key, bool other) {
 
 caucus_status caucus_plan_text(const caucus_plan *plan, char **ret, size_t *ret_size) {
     caucus_plan copy = *plan; /* the walk wants to be able to write; this walker does not */
-    writer w = {.walker = {.open = write_open,
-                           .close = write_close,
-                           .list = write_list,
-                           .value = write_value,
-                           .text = write_text,
-                           .has = write_has}};
+    writer w = {.walker = {CAUCUS_WALKER_OPERATIONS(write)}};
     caucus_text_add(
         &w.out,
         "# caucus plan: what a coordinator and its clients agree on, to the last integer.\n"

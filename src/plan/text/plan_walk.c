@@ -65,13 +65,9 @@ void caucus_walk_noise(caucus_walker *w, const char *key, caucus_noise *value) {
 }
 
 /* The words of a choice, by index. */
-#define WORDS(type)                                                                                                    \
-    static const char *type##_word(unsigned i) {                                                                       \
-        return caucus_##type##_word((caucus_##type)i);                                                                 \
-    }
-CAUCUS_EACH_CHOICE(WORDS)
-WORDS(loss_shape)
-WORDS(pace)
+CAUCUS_EACH_CHOICE(CAUCUS_WORDS_BY_INDEX)
+CAUCUS_WORDS_BY_INDEX(loss_shape)
+CAUCUS_WORDS_BY_INDEX(pace)
 
 #define CHOICE(w, key, type, TYPE, field)                                                                              \
     do {                                                                                                               \

@@ -50,6 +50,11 @@ typedef struct caucus_walker {
     caucus_status status; /* a walker that reads fails here; the walk goes on and changes nothing more */
 } caucus_walker;
 
+/* All operations of a walker whose functions are called prefix_open, prefix_close and so on. */
+#define CAUCUS_WALKER_OPERATIONS(prefix)                                                                               \
+    .open = prefix##_open, .close = prefix##_close, .list = prefix##_list, .value = prefix##_value,                    \
+    .text = prefix##_text, .has = prefix##_has
+
 /** The section "settings". A walker that reads may write every field. */
 void caucus_walk_settings(caucus_walker *walker, caucus_settings *settings);
 /** The section of the plan's family ("svt", "stoch", "hedge"; family.h), for a plan made from its settings. */

@@ -91,12 +91,7 @@ static bool take_has(caucus_walker *walker, const char *key, bool other) {
 
 caucus_status caucus_plan_pairs_make(const caucus_plan *plan, caucus_plan_pairs *ret, caucus_error *ret_error) {
     caucus_plan writable = *plan; /* the walk wants to be able to write; this walker does not */
-    collector c = {.walker = {.open = take_open,
-                              .close = take_close,
-                              .list = take_list,
-                              .value = take_value,
-                              .text = take_text,
-                              .has = take_has}};
+    collector c = {.walker = {CAUCUS_WALKER_OPERATIONS(take)}};
     caucus_walk_settings(&c.walker, &writable.settings);
     caucus_walk_mechanism(&c.walker, &writable);
     if (c.walker.status != CAUCUS_OK) {
