@@ -8,11 +8,22 @@
 
 #include "store/clock.h"
 
+#include <caucus/status.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* End the program unless it went well. */
+static inline void must(caucus_status status, const caucus_error *error) {
+    if (status == CAUCUS_OK)
+        return;
+    fprintf(stderr, "%s: %s\n", error->field[0] ? error->field : "caucus",
+            error->text[0] ? error->text : caucus_status_text(status));
+    exit(1);
+}
 
 static inline int bench_compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

@@ -31,13 +31,6 @@ static void remove_dir(void) {
     dir[0] = '\0';
 }
 
-static void must(caucus_status status, const caucus_error *error) {
-    if (status == CAUCUS_OK)
-        return;
-    fprintf(stderr, "bench_commit: %s: %s\n", error->field, error->text[0] ? error->text : caucus_status_text(status));
-    exit(1);
-}
-
 typedef struct fleet {
     caucus_plan *plan;
     caucus_coordinator *machine;

@@ -15,6 +15,7 @@
  *
  * All are measured in turn in one run, in processor time, the best of several each; the program ends with 1 where a
  * goal is missed. */
+#include "bench.h"
 #include "data/npy.h"
 #include "sim/run.h"
 
@@ -36,13 +37,6 @@ static bool json, any_line, good = true;
 static float model[EXPERTS][WEIGHTS], input[WEIGHTS];
 static caucus_npy from_file; /* [FLEET][FLEET_ROUNDS][EXPERTS] */
 static uint64_t computed;    /* losses, on the device */
-
-static void must(caucus_status status, const caucus_error *error) {
-    if (status == CAUCUS_OK)
-        return;
-    fprintf(stderr, "bench_evaluate: %s: %s\n", error->field, error->text);
-    exit(1);
-}
 
 /* Processor time: others on the machine change it little, and everything here is one thread at a time. */
 static double cpu_ns(void) {

@@ -20,9 +20,26 @@
 #include "bench.h"
 #include "dial/tls.h"
 
+#include <caucus/plan.h>
+
 static inline void bench_die(const char *what, const char *why) {
     fprintf(stderr, "bench_serve: %s: %s\n", what, why);
     exit(1);
+}
+
+/* Trust coordinator, a step a round: hedge asks for a vector at each, svt for one number at most of them. */
+static inline caucus_plan *bench_plan(bool hedge, uint32_t clients, uint32_t experts, uint32_t rounds) {
+    caucus_error error = {0};
+    caucus_settings c;
+    caucus_settings_init(&c);
+    c.trust = CAUCUS_TRUST_COORDINATOR;
+    c.algorithm = hedge ? CAUCUS_ALGORITHM_HEDGE : CAUCUS_ALGORITHM_SVT;
+    c.clients = clients;
+    c.experts = experts;
+    c.rounds = rounds;
+    caucus_plan *plan = NULL;
+    must(caucus_plan_new(&c, &plan, &error), &error);
+    return plan;
 }
 
 static inline int bench_remove_one(const char *path, const struct stat *info, int kind, struct FTW *where) {

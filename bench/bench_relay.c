@@ -39,25 +39,6 @@ static void tidy(void) {
         bench_remove(dir);
 }
 
-static void must(caucus_status status, const caucus_error *error) {
-    if (status != CAUCUS_OK)
-        bench_die(error->field[0] ? error->field : "caucus", error->text[0] ? error->text : caucus_status_text(status));
-}
-
-static caucus_plan *make_plan(bool hedge, uint32_t clients, uint32_t experts) {
-    caucus_error error = {0};
-    caucus_settings c;
-    caucus_settings_init(&c);
-    c.trust = CAUCUS_TRUST_COORDINATOR;
-    c.algorithm = hedge ? CAUCUS_ALGORITHM_HEDGE : CAUCUS_ALGORITHM_SVT;
-    c.clients = clients;
-    c.experts = experts;
-    c.rounds = 4096;
-    caucus_plan *plan = NULL;
-    must(caucus_plan_new(&c, &plan, &error), &error);
-    return plan;
-}
-
 /* A server of its own: the coordinator, or a relay. */
 typedef struct serving {
     const caucus_plan *plan;
@@ -140,7 +121,7 @@ static double cpu_of(pid_t pid, bench_child *loads) {
 }
 
 static void beside(uint32_t experts, const char *certificates, const load_identity *who, const bench_keys *keys) {
-    caucus_plan *plan = make_plan(true, CLIENTS, experts);
+    caucus_plan *plan = bench_plan(true, CLIENTS, experts, 4096);
     serving direct = {.plan = plan, .certificates = certificates}, behind = direct, relays = direct;
     behind.keys = relays.keys = keys;
     relays.relay = true;
@@ -185,7 +166,7 @@ static void wait_steps(behind_played *b) {
 }
 
 static void open_behind(behind_played *b, bool hedge, uint32_t clients, uint32_t relays, const bench_keys *keys) {
-    b->plan = make_plan(hedge, clients, 100);
+    b->plan = bench_plan(hedge, clients, 100, 4096);
     b->serves = (serving){.plan = b->plan, .keys = keys};
     b->coordinator = bench_start(serve, &b->serves, 0);
     (void)started(&b->coordinator);

@@ -17,11 +17,6 @@
 #define SERVER_CORE 0
 #define LOAD_CORE 1
 
-static inline void must(caucus_status status, const caucus_error *error) {
-    if (status != CAUCUS_OK)
-        bench_die(error->field[0] ? error->field : "caucus", error->text[0] ? error->text : caucus_status_text(status));
-}
-
 /* ---- the coordinator in a process of its own ---- */
 
 typedef struct serve_settings {
@@ -122,17 +117,7 @@ typedef struct side {
 } side;
 
 static inline caucus_plan *make_plan(bool hedge, uint32_t clients) {
-    caucus_error error = {0};
-    caucus_settings c;
-    caucus_settings_init(&c);
-    c.trust = CAUCUS_TRUST_COORDINATOR;
-    c.algorithm = hedge ? CAUCUS_ALGORITHM_HEDGE : CAUCUS_ALGORITHM_SVT;
-    c.clients = clients;
-    c.experts = EXPERTS;
-    c.rounds = 1024;
-    caucus_plan *plan = NULL;
-    must(caucus_plan_new(&c, &plan, &error), &error);
-    return plan;
+    return bench_plan(hedge, clients, EXPERTS, 1024);
 }
 
 /* What the bare loop reads and writes: an announcement like any other, and the report that answers it. */

@@ -20,13 +20,6 @@ typedef struct setup {
     double sink;
 } setup;
 
-static void must(caucus_status status, const caucus_error *error) {
-    if (status == CAUCUS_OK)
-        return;
-    fprintf(stderr, "bench_simulate: %s: %s\n", error->field, error->text);
-    exit(1);
-}
-
 static void open_setup(setup *s, bool stoch, uint32_t m, uint32_t d, uint32_t rounds, double epsilon) {
     caucus_error error = {0};
     caucus_settings c;

@@ -23,13 +23,6 @@ static void remove_dir(void) {
     dir[0] = '\0';
 }
 
-static void must(caucus_status status, const caucus_error *error) {
-    if (status == CAUCUS_OK)
-        return;
-    fprintf(stderr, "bench_steps: %s: %s\n", error->field, error->text);
-    exit(1);
-}
-
 static double database_bytes(void) {
     static const char *const file[] = {"coordinator.db", "coordinator.db-wal"};
     double bytes = 0;

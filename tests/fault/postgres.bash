@@ -93,6 +93,15 @@ export_records() {
         fi
     done
 }
+# plan_small_run: sets plan to that of a run that is soon over, and plays the undisturbed one as `reference`.
+plan_small_run() {
+    seed=24 clients=3 security=(--insecure) patience=1000
+    flags=(--algorithm svt --clients 3 --experts 8 --rounds 24 --epsilon 60 --trust coordinator)
+    plan=$work/plan.yaml
+    make_plan "$plan" "${flags[@]}"
+    make_losses 3 24 8
+    undisturbed reference "$plan" "${flags[@]}"
+}
 # play_to NAME ROUND: the held client of that run plays up to there
 play_to() {
     let_play "$1" 1 "$2"

@@ -6,12 +6,7 @@
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/../lib.bash"
 . "$(dirname "$0")/../postgres.bash"
-seed=24 clients=3 security=(--insecure) patience=1000
-flags=(--algorithm svt --clients 3 --experts 8 --rounds 24 --epsilon 60 --trust coordinator)
-plan=$work/plan.yaml
-make_plan "$plan" "${flags[@]}"
-make_losses 3 24 8
-undisturbed reference "$plan" "${flags[@]}"
+plan_small_run
 start_cluster pg
 new_record kills
 start_coordinator kills "$plan" 0 "${security[@]}" --state-key "$work/kills.key"
