@@ -370,6 +370,13 @@ static void listen_in(caucus_line *line, heard_letters *h, int wait_ms) {
     }
 }
 
+/* Until there are so many at least, and then a while longer for further ones. */
+static void listen_for(caucus_line *line, heard_letters *h, uint32_t least) {
+    for (int tries = 0; h->count < least && tries < PATIENCE_MS / 20; tries++)
+        listen_in(line, h, 20);
+    listen_in(line, h, QUIET_MS);
+}
+
 /* Everything that relay A has sent, over two lives of it, is sent again, by somebody else and in another order: nothing
  * comes of it. And no two messages were sealed alike: where the counter is the same the bytes are not. */
 static void test_captured(void **state) {
@@ -387,13 +394,13 @@ static void test_captured(void **state) {
         listen_in(spy, &heard, 20);
     }
     play_step(&s, 0);
-    listen_in(spy, &heard, QUIET_MS);
+    listen_for(spy, &heard, 2);
     const uint32_t before = heard.count;
     played_begin(&s.relay[A]); /* another life */
     place(&s, A, 1);
     place(&s, A, 2);
     play_step(&s, 1);
-    listen_in(spy, &heard, QUIET_MS);
+    listen_for(spy, &heard, before + 5);
     assert_true(before >= 2 && heard.count >= before + 5);
     for (uint32_t i = 0; i < heard.count; i++)
         for (uint32_t k = 0; k < i; k++)
