@@ -7,7 +7,7 @@
 #include "cli/complain.h"
 #include "cli/config.h"
 #include "cli/given.h"
-#include "cli/listener_options.h"
+#include "cli/serve/listener_options.h"
 #include "cli/serve/serve_log.h"
 #include "cli/serve/serve_print.h"
 #include "cli/signals.h"

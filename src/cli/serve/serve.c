@@ -3,7 +3,7 @@
 #include "cli/complain.h"
 #include "cli/config.h"
 #include "cli/given.h"
-#include "cli/listener_options.h"
+#include "cli/serve/listener_options.h"
 #include "cli/serve/serve_log.h"
 #include "cli/serve/serve_print.h"
 #include "cli/serve/serve_stay.h"

@@ -4,8 +4,8 @@
  *
  * Each is a list of X(NAME, "word", "VALUE", "default", "help") within the list of a verb (options.h), and stands there
  * where help is to show it. */
-#ifndef CAUCUS_CLI_LISTENER_OPTIONS_H
-#define CAUCUS_CLI_LISTENER_OPTIONS_H
+#ifndef CAUCUS_CLI_SERVE_LISTENER_OPTIONS_H
+#define CAUCUS_CLI_SERVE_LISTENER_OPTIONS_H
 
 #include "cli/options.h"
 
