@@ -132,14 +132,14 @@ static void look_at_own(caucus_server *s, int64_t now) {
         return;
     s->expiry_said = now;
     date_of(ends, date);
+    const char *who = s->relay ? "relay" : "coordinator";
     if (ends <= now)
         caucus_server_log(s, 0,
-                          "the certificate of this coordinator has expired (%s): no client accepts it any more; "
-                          "renew it and send SIGHUP",
-                          date);
+                          "the certificate of this %s has expired (%s): no client accepts it any more; renew it and "
+                          "send SIGHUP",
+                          who, date);
     else
-        caucus_server_log(s, 1,
-                          "the certificate of this coordinator expires in %lld days (%s): renew it and send SIGHUP",
+        caucus_server_log(s, 1, "the certificate of this %s expires in %lld days (%s): renew it and send SIGHUP", who,
                           (long long)((ends - now) / DAY_SECONDS), date);
 }
 

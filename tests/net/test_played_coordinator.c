@@ -24,6 +24,7 @@ typedef struct desk {
     caucus_seal *session;        /* that the relay has taken up */
     uint32_t greetings, answered, heres, histories;
     uint64_t ticket; /* of the place that was asked for; 0: none yet */
+    uint32_t places; /* how often one was asked for */
     struct {
         uint64_t due_ns;
         uint8_t bytes[CAUCUS_SEAL_GREETING_BYTES];
@@ -113,6 +114,7 @@ static void hear(desk *d, caucus_letter *letter) {
             if (kind == CAUCUS_SAY_PLACE) {
                 (void)caucus_hearing_get(&m, 4);
                 d->ticket = caucus_hearing_get(&m, 8);
+                d->places++;
             }
             return;
         }
@@ -201,6 +203,9 @@ static void test_relay(void **state) {
     wire_open(&w, caucus_server_port(d.h.server));
     assert_true(wire_send(&w, &hello));
     TURN_UNTIL(&d, d.ticket != 0);
+    const uint64_t lost = d.ticket; /* nothing is said to it: the relay asks again, and takes that one's answer only */
+    TURN_UNTIL(&d, d.places == 2);
+    assert_true(d.ticket != lost);
     say_placed(&d);
     assert_int_equal(wire_receive(&w, 5, &frame, QUIET_MS), -1);
     assert_int_equal(caucus_coordinator_decide(d.machine), CAUCUS_OK);

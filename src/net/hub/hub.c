@@ -30,10 +30,16 @@ void caucus_hub_say(caucus_hub *r, caucus_hub_peer *p) {
     (void)caucus_saying_send(&r->say, &p->seal, r->line, p->down);
 }
 
-void caucus_hub_uncount(caucus_hub *r, uint16_t relay) {
+void caucus_hub_count(caucus_hub_peer *p, uint32_t client, bool here) {
+    const uint32_t more = here ? 1 : UINT32_MAX; /* one more, or one less */
+    atomic_fetch_add(&p->clients, more);
+    atomic_fetch_add(&p->in_chunk[(client - 1) / CAUCUS_CHUNK_CLIENTS], more);
+}
+
+void caucus_hub_uncount(caucus_hub *r, uint16_t relay, uint32_t client) {
     caucus_hub_peer *p = find(r, relay);
     if (p)
-        atomic_fetch_sub(&p->clients, 1);
+        caucus_hub_count(p, client, false);
 }
 
 /* ---- what is announced ---- */
@@ -349,6 +355,7 @@ static caucus_status open_peers(caucus_hub *r, caucus_error *ret_error) {
         free(list);
         return caucus_fail_memory(ret_error, "relays");
     }
+    bool good = true;
     for (uint32_t i = 0; i < r->peers; i++) {
         caucus_hub_peer *p = &r->peer[i];
         p->entry = list[i];
@@ -357,9 +364,11 @@ static caucus_status open_peers(caucus_hub *r, caucus_error *ret_error) {
         caucus_seal_run(set->plan_hash, set->name ? set->name : "live", p->about.run);
         caucus_subject(&p->about, false, p->entry.number, p->down);
         caucus_subject(&p->about, true, p->entry.number, p->up);
+        p->in_chunk = calloc(caucus_coordinator_chunks(set->plan), sizeof *p->in_chunk);
+        good = good && p->in_chunk;
     }
     free(list);
-    return CAUCUS_OK;
+    return good ? CAUCUS_OK : caucus_fail_memory(ret_error, "relays");
 }
 
 caucus_status caucus_hub_open(caucus_server *s, caucus_error *ret_error) {
@@ -397,6 +406,7 @@ void caucus_hub_close(caucus_hub *r) {
         caucus_hub_forget_partial(&r->peer[i]);
         caucus_seal_end(&r->peer[i].seal);
         caucus_seal_end(&r->peer[i].next_seal);
+        free((void *)r->peer[i].in_chunk);
     }
     for (caucus_hub_notice *n = r->notice, *next; n; n = next) {
         next = n->next;
@@ -437,7 +447,7 @@ void caucus_hub_out(caucus_hub *r, uint16_t relay, uint32_t client, uint64_t ses
 }
 
 void caucus_hub_moved(caucus_hub *r, uint16_t relay, uint32_t client, uint64_t session) {
-    caucus_hub_uncount(r, relay);
+    caucus_hub_uncount(r, relay, client);
     caucus_hub_out(r, relay, client, session, CAUCUS_REFUSAL_ELSEWHERE, "the same client has connected again");
 }
 

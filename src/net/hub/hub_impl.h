@@ -35,6 +35,7 @@ typedef struct caucus_hub_peer {
     uint64_t partial_n;
     _Atomic bool shown_here; /* for caucus_hub_get_status(), from here on */
     _Atomic uint32_t clients;
+    _Atomic uint32_t *in_chunk; /* [chunks]: of its clients, so many are in each; never fewer than `placed` says */
     _Atomic uint64_t accepted, stale, refused, shown_durable;
 } caucus_hub_peer;
 
@@ -72,8 +73,9 @@ void caucus_hub_left(caucus_hub *hub, caucus_hub_peer *peer, caucus_hearing *mes
 /** All of its clients are away. */
 void caucus_hub_displace(caucus_hub *hub, caucus_hub_peer *peer);
 void caucus_hub_partial(caucus_hub *hub, caucus_hub_peer *peer, caucus_hearing *message);
-/** One client less is placed at this relay. */
-void caucus_hub_uncount(caucus_hub *hub, uint16_t relay);
+/** This client is placed at the relay, or is no more. */
+void caucus_hub_count(caucus_hub_peer *peer, uint32_t client, bool here);
+void caucus_hub_uncount(caucus_hub *hub, uint16_t relay, uint32_t client);
 void caucus_hub_forget_partial(caucus_hub_peer *peer);
 
 #endif

@@ -106,9 +106,9 @@ static void place_all(caucus_hub *r, caucus_hub_peer *peer, place *list, uint32_
             continue;
         tell_before(r, &list[i], &wake);
         /* It has taken the place of another connection at the same relay: then that one is counted already. */
-        atomic_fetch_add(&peer->clients, 1);
+        caucus_hub_count(peer, list[i].client, true);
         if (list[i].relay_before != 0)
-            caucus_hub_uncount(r, list[i].relay_before);
+            caucus_hub_uncount(r, list[i].relay_before, list[i].client);
     }
     caucus_hub_say(r, peer);
     for (uint32_t i = 0; i < count; i++)
@@ -148,7 +148,7 @@ void caucus_hub_remove(caucus_hub *r, uint32_t client, uint8_t code, const char 
     const uint16_t relay = s->placed[client - 1];
     caucus_hub_out(r, relay, client, atomic_load(&s->session[client - 1]), code, text);
     give_up_place(s, client);
-    caucus_hub_uncount(r, relay);
+    caucus_hub_uncount(r, relay, client);
 }
 
 void caucus_hub_left(caucus_hub *r, caucus_hub_peer *peer, caucus_hearing *message) {
@@ -167,7 +167,7 @@ void caucus_hub_left(caucus_hub *r, caucus_hub_peer *peer, caucus_hearing *messa
         if (s->placed[client - 1] != peer->entry.number || atomic_load(&s->session[client - 1]) != session)
             continue; /* it is elsewhere by now: this is old news */
         give_up_place(s, client);
-        atomic_fetch_sub(&peer->clients, 1);
+        caucus_hub_count(peer, client, false);
         if (goodbye)
             caucus_waits_expects_not(s, client);
     }
@@ -180,11 +180,18 @@ void caucus_hub_displace(caucus_hub *r, caucus_hub_peer *peer) {
     caucus_server *s = r->server;
     pthread_mutex_lock(&s->lock);
     caucus_step_hold_loops(s);
-    for (uint32_t i = 0; i < s->clients; i++)
-        if (s->placed[i] == peer->entry.number)
-            give_up_place(s, i + 1);
+    for (uint32_t k = 0; k < caucus_coordinator_chunks(s->set.plan); k++) {
+        uint32_t first;
+        const uint32_t count = caucus_chunk_clients(s->clients, k, &first);
+        if (atomic_load(&peer->in_chunk[k]) == 0) /* nothing is looked at of those that are elsewhere */
+            continue;
+        for (uint32_t i = first; i < first + count; i++)
+            if (s->placed[i] == peer->entry.number) {
+                give_up_place(s, i + 1);
+                caucus_hub_count(peer, i + 1, false); /* who has just moved is counted off by who has moved it */
+            }
+    }
     caucus_step_release_loops(s);
     pthread_mutex_unlock(&s->lock);
-    atomic_store(&peer->clients, 0);
     caucus_loop_gone(s);
 }

@@ -190,6 +190,10 @@ static void turn(caucus_relay *r, uint64_t until) {
     }
     const uint64_t now = caucus_clock_ns();
     caucus_relay_look_after_line(r);
+    if (now - r->woke_ns > SECOND_NS) { /* loops look after those who wait for a place */
+        r->woke_ns = now;
+        caucus_relay_wake_loops(r);
+    }
     caucus_relay_say_places(r);
     look_after_session(r, now);
     drain(r, now);

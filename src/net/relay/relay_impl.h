@@ -75,6 +75,7 @@ struct caucus_relay_loop {
 /* What a connection has beside what every connection has: the loop's alone. */
 struct caucus_relay_client {
     uint64_t ticket; /* of the place it waits for; 0: it has one */
+    uint64_t asked_ns;
     uint64_t heard;
     uint32_t client;
     bool placed; /* `answer` has come */
@@ -101,7 +102,7 @@ struct caucus_relay {
     uint64_t chained; /* of these, from the first on, so many are in `chain` */
     uint8_t chain[CAUCUS_CHAIN_BYTES];
     uint64_t heard_ns; /* when the coordinator was last heard */
-    uint64_t here_ns, greet_ns, history_ns;
+    uint64_t here_ns, greet_ns, history_ns, woke_ns;
     uint64_t greet_wait_ns; /* so long after the last greeting another one may come */
     uint64_t step_ns;       /* when the announcement in force was heard */
     uint64_t taken;         /* n of the last partial that was taken */

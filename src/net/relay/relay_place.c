@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "num/fail.h"
+#include "store/clock.h"
 
-#define BATCH 1000u /* in a message: far below its limit */
+#define BATCH 1000u                         /* in a message: far below its limit */
+#define ASK_AGAIN_NS (UINT64_C(2000000000)) /* for a place, if nothing is heard of it */
 
 /* Room for one more in a list. Returns: its place; NULL without memory. */
 #define GROW(list)                                                                                                     \
@@ -59,32 +61,37 @@ void caucus_relay_shown(const caucus_connection *c, uint64_t *ret_cost_next, uin
     *ret_sums_next = a->sums_shown;
 }
 
+/* Ask for a place, with a ticket of its own each time: the answer to an earlier one, if it comes all the same, is about
+ * a session that is over with this one. Returns: false without memory. */
+static bool ask_for(caucus_loop *loop, struct caucus_relay_client *own) {
+    caucus_relay *r = loop->server->relay;
+    pthread_mutex_lock(&r->lock);
+    struct caucus_relay_asked *ask = GROW(&r->asks);
+    if (ask) {
+        own->ticket = (atomic_fetch_add(&r->tickets, 1) + 1) * CAUCUS_LOOPS_MAX + loop->number;
+        *ask = (struct caucus_relay_asked){.ticket = own->ticket, .heard = own->heard, .client = own->client};
+        memcpy(ask->serial, own->serial, sizeof ask->serial);
+    }
+    pthread_mutex_unlock(&r->lock);
+    own->asked_ns = caucus_clock_ns();
+    caucus_line_wake(r->line);
+    return ask != NULL;
+}
+
 void caucus_relay_ask(caucus_connection *c, uint32_t client, uint64_t heard, const char *serial) {
-    caucus_relay *r = c->loop->server->relay;
     struct caucus_relay_client *own = calloc(1, sizeof *own);
-    bool asked = false;
     if (own) {
-        own->ticket = (atomic_fetch_add(&r->tickets, 1) + 1) * CAUCUS_LOOPS_MAX + c->loop->number;
         own->client = client;
         own->heard = heard;
         (void)snprintf(own->serial, sizeof own->serial, "%s", serial);
-        pthread_mutex_lock(&r->lock);
-        struct caucus_relay_asked *ask = GROW(&r->asks);
-        if (ask) {
-            *ask = (struct caucus_relay_asked){.ticket = own->ticket, .heard = heard, .client = client};
-            memcpy(ask->serial, own->serial, sizeof ask->serial);
-            asked = true;
-        }
-        pthread_mutex_unlock(&r->lock);
     }
-    if (!asked) {
+    if (!own || !ask_for(c->loop, own)) {
         free(own);
         caucus_output_refuse(c, CAUCUS_REFUSAL_LATER, "out of memory: come again later");
         return;
     }
     c->relayed = own;
     c->loop->relayed->waiting++;
-    caucus_line_wake(r->line);
 }
 
 static void say_gone(caucus_relay *r, uint32_t client, uint64_t session, bool goodbye) {
@@ -195,9 +202,14 @@ void caucus_relay_turn(caucus_loop *loop) {
         free(answers.at);
         free(outs.at);
     }
+    const uint64_t now = own->waiting > 0 ? caucus_clock_ns() : 0;
     for (uint32_t i = 0; own->waiting > 0 && i < loop->connections; i++) {
         caucus_connection *c = loop->connection[i];
-        if (c->relayed && c->relayed->ticket != 0)
+        if (!c->relayed || c->relayed->ticket == 0)
+            continue;
+        if (!c->relayed->placed && !c->dead && !c->leaving && now - c->relayed->asked_ns > ASK_AGAIN_NS)
+            (void)ask_for(loop, c->relayed); /* the question was lost, or the answer; without memory: a second later */
+        else
             admit(c);
     }
 }

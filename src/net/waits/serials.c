@@ -44,7 +44,7 @@ bool caucus_serials_open(caucus_serials *s, uint32_t clients) {
     s->changed = calloc(chunks_of(s), 1);
     s->table = calloc(FIRST_ROOM, sizeof *s->table);
     s->room = FIRST_ROOM;
-    pthread_mutex_init(&s->lock, NULL);
+    pthread_rwlock_init(&s->lock, NULL);
     s->open = true;
     if (s->serial && s->changed && s->table)
         return true;
@@ -60,7 +60,7 @@ void caucus_serials_close(caucus_serials *s) {
     free(s->serial);
     free(s->changed);
     free(s->table);
-    pthread_mutex_destroy(&s->lock);
+    pthread_rwlock_destroy(&s->lock);
     *s = (caucus_serials){0};
 }
 
@@ -121,40 +121,45 @@ static void put(caucus_serials *s, uint32_t client, char *text) {
     }
 }
 
+/* Nearly everybody comes with what it came with last: that takes a look, which nobody waits for. */
 void caucus_serials_note(caucus_serials *s, uint32_t client, const char *serial) {
     const bool none = !serial || !serial[0];
-    pthread_mutex_lock(&s->lock);
+    pthread_rwlock_rdlock(&s->lock);
     const char *own = s->serial[client - 1];
     const bool news = none ? own != NULL : !own || strcmp(own, serial) != 0;
-    if (news)
-        put(s, client, none ? NULL : strdup(serial));
-    pthread_mutex_unlock(&s->lock);
+    pthread_rwlock_unlock(&s->lock);
+    if (!news)
+        return;
+    char *text = none ? NULL : strdup(serial);
+    pthread_rwlock_wrlock(&s->lock);
+    put(s, client, text);
+    pthread_rwlock_unlock(&s->lock);
 }
 
 bool caucus_serials_is(caucus_serials *s, uint32_t client, const char *serial) {
-    pthread_mutex_lock(&s->lock);
+    pthread_rwlock_rdlock(&s->lock);
     const bool is = s->serial[client - 1] && same(s->serial[client - 1], serial);
-    pthread_mutex_unlock(&s->lock);
+    pthread_rwlock_unlock(&s->lock);
     return is;
 }
 
 void caucus_serials_of(caucus_serials *s, uint32_t client, char *ret, size_t bytes) {
-    pthread_mutex_lock(&s->lock);
+    pthread_rwlock_rdlock(&s->lock);
     const char *own = s->serial[client - 1] ? s->serial[client - 1] : "-";
     const size_t length = strnlen(own, bytes - 1);
     memcpy(ret, own, length);
     ret[length] = '\0';
-    pthread_mutex_unlock(&s->lock);
+    pthread_rwlock_unlock(&s->lock);
 }
 
 void caucus_serials_find(caucus_serials *s, const char *serial, void (*each)(void *user, uint32_t client), void *user) {
-    pthread_mutex_lock(&s->lock);
+    pthread_rwlock_rdlock(&s->lock);
     for (uint32_t at = hash_of(serial) & (s->room - 1); s->table[at] != 0; at = (at + 1) & (s->room - 1)) {
         const uint32_t client = s->table[at];
         if (is_current(s, at) && same(s->serial[client - 1], serial))
             each(user, client);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_rwlock_unlock(&s->lock);
 }
 
 /* ---- saved ---- */
@@ -189,15 +194,16 @@ static bool write_chunk(const caucus_serials *s, uint32_t number, caucus_piece *
     return true;
 }
 
+/* Who changes something waits; who looks does not. One thread saves, and it alone writes `changed` beside them. */
 bool caucus_serials_save(caucus_serials *s, uint32_t number, caucus_piece *chunk) {
-    pthread_mutex_lock(&s->lock);
+    pthread_rwlock_rdlock(&s->lock);
     const bool due = s->changed[number] != 0 || chunk->size == 0;
     const bool done = !due || write_chunk(s, number, chunk);
     if (due && done) {
         caucus_piece_stamp(chunk);
         s->changed[number] = 0;
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_rwlock_unlock(&s->lock);
     return done;
 }
 
@@ -228,8 +234,8 @@ static bool read_chunk(caucus_serials *s, uint32_t number, const caucus_piece *c
 }
 
 bool caucus_serials_restore(caucus_serials *s, uint32_t number, const caucus_piece *chunk) {
-    pthread_mutex_lock(&s->lock);
+    pthread_rwlock_wrlock(&s->lock);
     const bool good = read_chunk(s, number, chunk);
-    pthread_mutex_unlock(&s->lock);
+    pthread_rwlock_unlock(&s->lock);
     return good;
 }

@@ -14,8 +14,8 @@
 #include "algo/coordinator_state.h"
 
 typedef struct caucus_serials {
-    pthread_mutex_t lock;
-    bool open; /* the lock is there */
+    pthread_rwlock_t lock; /* alone: to change something */
+    bool open;             /* the lock is there */
     uint32_t clients;
     char **serial;    /* [clients]: NULL: none is known */
     uint8_t *changed; /* [chunks]: since it was saved */
