@@ -26,6 +26,11 @@ static void first_line(const char *text, char ret[160]) {
     ret[length] = '\0';
 }
 
+/* libpq has no code for what it lacks itself. Its words are these wherever no language was chosen (setlocale). */
+static bool is_short_of_memory(const char *text) {
+    return text == NULL || strstr(text, "out of memory") != NULL;
+}
+
 static caucus_status kind_of(const char *state) {
     if (state == NULL || strncmp(state, "57P", 3) == 0) /* nothing came from the server, or it is going down */
         return CAUCUS_E_NETWORK;
@@ -40,7 +45,8 @@ caucus_status caucus_pg_fail(const PGconn *db, const PGresult *result, const cha
     const char *state = result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *text = result != NULL ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     first_line(text != NULL ? text : PQerrorMessage(db), said);
-    return caucus_fail(ret_error, kind_of(state), "", "%.60s: %s: %.110s", label, doing,
+    const bool is_ours = state == NULL && is_short_of_memory(PQerrorMessage(db));
+    return caucus_fail(ret_error, is_ours ? CAUCUS_E_MEMORY : kind_of(state), "", "%.60s: %s: %.110s", label, doing,
                        said[0] != '\0' ? said : "no answer in time");
 }
 
@@ -52,21 +58,22 @@ static const char *word_of(const PQconninfoOption *all, const char *name) {
     return NULL;
 }
 
-char *caucus_pg_label(const char *where, caucus_error *ret_error) {
+caucus_status caucus_pg_label(const char *where, char **ret, caucus_error *ret_error) {
     char *why = NULL, said[160];
     PQconninfoOption *all = PQconninfoParse(where, &why);
     if (all == NULL) {
+        const caucus_status status = is_short_of_memory(why) ? CAUCUS_E_MEMORY : CAUCUS_E_PATH;
         first_line(why, said);
-        (void)caucus_fail(ret_error, CAUCUS_E_PATH, "state", "%.60s: %.140s", where, said);
         PQfreemem(why);
-        return NULL;
+        return caucus_fail(ret_error, status, "state", "%.60s: %.140s", where,
+                           said[0] != '\0' ? said : "out of memory");
     }
     if (word_of(all, "password") != NULL || word_of(all, "sslpassword") != NULL) {
+        PQconninfoFree(all);
         (void)caucus_fail(ret_error, CAUCUS_E_PATH, "state",
                           "a password does not belong on a command line, where others can read it");
-        (void)caucus_fail_hint(ret_error, CAUCUS_E_PATH, "~/.pgpass, or service=NAME with a pg_service.conf, holds it");
-        PQconninfoFree(all);
-        return NULL;
+        return caucus_fail_hint(ret_error, CAUCUS_E_PATH,
+                                "~/.pgpass, or service=NAME with a pg_service.conf, holds it");
     }
     const char *service = word_of(all, "service"), *base = word_of(all, "dbname"), *host = word_of(all, "host");
     char text[160];
@@ -76,10 +83,8 @@ char *caucus_pg_label(const char *where, caucus_error *ret_error) {
         (void)snprintf(text, sizeof text, "PostgreSQL %s%s%s", base != NULL ? base : "", host != NULL ? " on " : "",
                        host != NULL ? host : "");
     PQconninfoFree(all);
-    char *label = strdup(text);
-    if (label == NULL)
-        (void)caucus_fail_memory(ret_error, "");
-    return label;
+    *ret = strdup(text);
+    return *ret != NULL ? CAUCUS_OK : caucus_fail_memory(ret_error, "state");
 }
 
 bool caucus_pg_wait(PGconn *db, int timeout_ms, PGresult **ret, bool *ret_more) {
@@ -159,6 +164,8 @@ static caucus_status check_server(PGconn *db, const char *label, caucus_error *r
                                       "SET default_transaction_isolation = 'read committed'",
                                       "SET default_transaction_read_only = off"};
     char text[64], own[64];
+    if (PQserverVersion(db) == 0) /* every server says it, and libpq had no room to keep it */
+        return caucus_fail_memory(ret_error, "state");
     if (PQserverVersion(db) < CAUCUS_PG_SERVER_LEAST)
         return caucus_fail(ret_error, CAUCUS_E_PATH, "state", "%.60s: version %d.%d — PostgreSQL 14 is the oldest",
                            label, PQserverVersion(db) / 10000, PQserverVersion(db) % 10000);
@@ -202,7 +209,8 @@ caucus_status caucus_pg_connect(const char *where, const char *label, bool *warn
     (void)PQsetNoticeReceiver(db, on_notice, warned);
     if (PQstatus(db) != CONNECTION_OK || PQsetnonblocking(db, 1) != 0) {
         first_line(PQerrorMessage(db), said);
-        status = caucus_fail(ret_error, CAUCUS_E_NETWORK, "state", "%.60s: %.140s", label, said);
+        status = caucus_fail(ret_error, is_short_of_memory(said) ? CAUCUS_E_MEMORY : CAUCUS_E_NETWORK, "state",
+                             "%.60s: %.140s", label, said);
     }
     if (status == CAUCUS_OK)
         status = check_server(db, label, ret_error);

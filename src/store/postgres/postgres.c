@@ -55,8 +55,8 @@ static caucus_status open_any(const caucus_store_where *where, bool keep, caucus
         return caucus_fail_memory(ret_error, "");
     p->where = strdup(where->state);
     caucus_status status = p->where != NULL ? CAUCUS_OK : caucus_fail_memory(ret_error, "");
-    if (status == CAUCUS_OK && (p->label = caucus_pg_label(where->state, ret_error)) == NULL)
-        status = CAUCUS_E_PATH;
+    if (status == CAUCUS_OK)
+        status = caucus_pg_label(where->state, &p->label, ret_error);
     if (status == CAUCUS_OK && where->promoted != NULL && !keep_promoted(p, *where->promoted))
         status = caucus_fail_memory(ret_error, "");
     p->require_sync = where->require_sync;

@@ -60,9 +60,9 @@ typedef struct caucus_postgres {
 
 /* connect.c */
 
-/* "PostgreSQL DATABASE on HOST", for messages: no user, no password. To be freed; NULL with an error: it cannot be
- * understood, holds a password, or there is no memory. */
-char *caucus_pg_label(const char *where, caucus_error *ret_error);
+/* "PostgreSQL DATABASE on HOST", for messages: no user, no password. To be freed; *ret NULL unless CAUCUS_OK: it cannot
+ * be understood or holds a password (CAUCUS_E_PATH), or there is no memory. */
+caucus_status caucus_pg_label(const char *where, char **ret, caucus_error *ret_error) CAUCUS_MUST_CHECK;
 /* A connection to a server that can be trusted with a commit: not through a pool, new enough, fsync on, and with every
  * warning shown. *warned (not NULL): set whenever something is said. */
 caucus_status caucus_pg_connect(const char *where, const char *label, bool *warned, PGconn **ret,

@@ -7,12 +7,13 @@
 
 caucus_status caucus_pg_visit(const char *where, char **ret_label, PGconn **ret, int64_t *ret_version,
                               caucus_error *ret_error) {
-    char *label = caucus_pg_label(where, ret_error);
+    char *label = NULL;
     PGconn *db = NULL;
     int64_t version = 0;
-    if (label == NULL)
-        return CAUCUS_E_PATH;
-    caucus_status status = caucus_pg_connect(where, label, NULL, &db, ret_error);
+    caucus_status status = caucus_pg_label(where, &label, ret_error);
+    if (status != CAUCUS_OK)
+        return status;
+    status = caucus_pg_connect(where, label, NULL, &db, ret_error);
     if (status == CAUCUS_OK)
         status = caucus_pg_version(db, label, &version, ret_error);
     if (status == CAUCUS_OK) {
