@@ -7,9 +7,9 @@
  * after IDLE_MS, and its lock with it. If the session is lost it is made again, and the lock taken again if nobody else
  * has it.
  *
- * What it asks for is whether somebody wants the run ended (`caucus stop`), and the term: a coordinator that was stopped
- * past a takeover and has no answers to decide on would otherwise never hear that the run is another's, and clients
- * would wait at it for nothing. */
+ * What it asks for is whether somebody wants the run ended (`caucus stop`), and the term: a coordinator that was
+ * stopped past a takeover and has no answers to decide on would otherwise never hear that the run is another's, and
+ * clients would wait at it for nothing. */
 #include "store/postgres/postgres.h"
 
 #include <pthread.h>
