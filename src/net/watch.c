@@ -124,11 +124,13 @@ static void date_of(int64_t seconds, char ret[24]) {
         ret[0] = '\0';
 }
 
-/* Said once a day, from two weeks before on. */
+/* Said once a day, from two weeks before on, and when it has expired. */
 static void look_at_own(caucus_server *s, int64_t now) {
     const int64_t ends = atomic_load(&s->ends);
     char date[24];
-    if (!s->secure || now < s->expiry_warn_from || (s->expiry_said != 0 && now - s->expiry_said < DAY_SECONDS))
+    const bool just_expired = s->expiry_said < ends && ends <= now;
+    if (!s->secure || now < s->expiry_warn_from ||
+        (s->expiry_said != 0 && now - s->expiry_said < DAY_SECONDS && !just_expired))
         return;
     s->expiry_said = now;
     date_of(ends, date);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A relay that is cut off from NATS but not from its clients: it sends them elsewhere, and listens again when NATS is
 # back. One that is cut off from its clients but not from NATS: they go elsewhere by themselves. One that NATS refuses
-# for a while says so, and is let in again. One whose certificate has expired does not start, until it is signed again.
+# for a while says so, and is let in again. One whose certificate has expired does not start, until it is signed again;
+# one whose certificate expires in the run keeps its clients, says so, and takes the one that was signed again.
 # Each time the run goes on as undisturbed.
 # shellcheck disable=SC1091,SC2034,SC2154 # names are shared with lib.bash
 . "$(dirname "$0")/../lib.bash"
@@ -40,6 +41,34 @@ wrong 1 "has expired" "$CAUCUS" relay --plan "$plan" --number 2 --listen 127.0.0
     --cert "$certs/relay-2.pem" --key "$certs/relay-2.key" --client-ca "$certs/ca.pem"
 "$CAUCUS" certify "$certs" --renew >/dev/null
 
+# And now one that expires in the run, half a minute from here.
+cat >"$work/ca.cnf" <<CNF
+[ca]
+default_ca = relays
+[relays]
+database = $work/index.txt
+serial = $work/serial
+new_certs_dir = $work
+default_md = sha256
+policy = any
+x509_extensions = server
+[any]
+commonName = supplied
+[server]
+subjectAltName = DNS:localhost,IP:127.0.0.1
+extendedKeyUsage = serverAuth
+CNF
+: >"$work/index.txt"
+echo 1000 >"$work/serial"
+openssl ca -batch -notext -config "$work/ca.cnf" -cert "$certs/relay-ca.pem" -keyfile "$certs/relay-ca.key" \
+    -in "$work/relay-2.csr" -startdate "$(date -u -d '-1 hour' +%y%m%d%H%M%SZ)" \
+    -enddate "$(date -u -d '+30 seconds' +%y%m%d%H%M%SZ)" -out "$certs/relay-2.pem" 2>"$work/sign.err" ||
+    give_up "openssl ca: $(cat "$work/sign.err")"
+accepts() { # accepts PORT: would a client that comes now accept this certificate?
+    openssl s_client -connect "127.0.0.1:$1" -CAfile "$certs/ca.pem" -verify_return_error -cert "$certs/client-1.pem" \
+        -key "$certs/client-1.key" </dev/null >/dev/null 2>&1
+}
+
 start_coordinator "$name" "$plan" 0 "${tls[@]}" "${hears[@]}" --linger 60
 start_proxy 1 "$nats_port"
 direct=("${nats[@]}")
@@ -63,7 +92,15 @@ play() { # play ROUND: client 1 plays so far, and with it the run
         give_up "the run stands before round $1:" \
             "$(tail -qn 2 "$work/$name".{1.1.err,2.1.err,err,relay1.err,relay2.err})"
 }
-play 60
+play 50
+until_true 80 says "$work/$name.relay2.err" 'the certificate of this relay has expired' ||
+    bad "relay 2 does not say that its certificate has expired"
+if accepts "${relay_port[2]}"; then bad "a certificate that has expired is accepted"; fi
+play 60 # who is connected stays, and what it reports is carried
+"$CAUCUS" certify "$certs" --renew >/dev/null
+kill -HUP "${relay[2]}"
+until_true 20 says "$work/$name.relay2.err" 'read again: certificate' || bad "relay 2 has not heard SIGHUP"
+accepts "${relay_port[2]}" || bad "the certificate that was signed again is not accepted"
 stop_proxy 1 # relay 1 is cut off from NATS, with both clients
 until_true 20 silent_at "${relay_port[1]}" || bad "relay 1 listens although it is cut off"
 play 120
