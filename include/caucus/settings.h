@@ -162,7 +162,7 @@ typedef struct caucus_settings {
      * without control characters, commas and quotes, and without a blank at either end. */
     const char *names; /* `experts` labels, all different, separated by commas; NULL: experts have numbers (NULL) */
     const char *federation; /* a label: what the run is called; NULL: nothing (NULL) */
-    /* At their own pace: stoch, rounds endless. */
+    /* At their own pace: stoch; rounds endless, or of unit client a number of slots. */
     caucus_pace pace;    /* together */
     uint32_t phase_time; /* seconds of a slot of a device's clock, and from one decision to the next, 1 .. 366 days
                             (86400) */
@@ -177,6 +177,9 @@ typedef struct caucus_settings {
                                CAUCUS_GROWTH_AUTO (auto) */
     double show_loss;  /* E0, what of epsilon pays for a private look at the loss of the expert in force, stoch with
                                trust coordinator: 0 (nothing is shown) or above 0 and below epsilon (0) */
+    uint64_t start;    /* the slot of the devices' clocks, unix time / phase_time, with which a run of unit client at
+                               their own pace begins, 1 .. 2^40; 1 for slots that are counted from 1, as simulated ones
+                               are (1) */
 } caucus_settings;
 
 /** The defaults above, and the size. */

@@ -86,7 +86,7 @@ void caucus_client_set_gradient(caucus_client *c, caucus_gradient gradient, void
 static inline uint64_t ready_round(const caucus_client *c) {
     const caucus_settings *s = &c->plan->settings;
     if (c->ops == &caucus_slot_client) /* it is never kept waiting */
-        return caucus_announcement_stops(&c->heard) ? c->round : UINT64_MAX;
+        return caucus_slot_over(c) ? c->round : UINT64_MAX;
     switch (c->heard.ask) {
     case CAUCUS_ASK_NOTHING:
         return caucus_announcement_stops(&c->heard) ? c->round : s->rounds;

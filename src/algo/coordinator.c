@@ -5,12 +5,14 @@
 #include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "algo/coordinator_state.h"
 #include "algo/look/look.h"
 #include "algo/machine.h"
 #include "algo/wipe.h"
 #include "num/vector.h"
+#include "plan/pace/pace.h"
 
 caucus_status caucus_coordinator_hand_over(caucus_coordinator *c, caucus_status status, caucus_coordinator **ret) {
     if (status != CAUCUS_OK) {
@@ -100,7 +102,9 @@ void caucus_coordinator_aim(caucus_coordinator *c) {
         return;
     if (c->step_done) {
         caucus_progress_ask(c->step_done, c->now.serial + 1);
-        if (c->sums_next) /* at own pace: an item after the other */
+        if (c->sums_next && caucus_pace_by_question(&c->plan->settings)) /* question p - 1 asks about phase p */
+            caucus_progress_ask(c->sums_next, c->now.block);
+        else if (c->sums_next) /* at own pace: an item after the other */
             caucus_progress_ask(c->sums_next, c->sums_next->common + 1);
     } else {
         caucus_progress_ask(c->now.ask == CAUCUS_ASK_COST ? c->cost_next : c->sums_next, c->now.block + 1);
@@ -188,6 +192,23 @@ caucus_status caucus_coordinator_decide(caucus_coordinator *c) {
         c->since_serial = c->now.serial;
         c->since_block = c->now.block;
     }
+    caucus_coordinator_aim(c);
+    if (c->now.ask == CAUCUS_ASK_NOTHING)
+        caucus_coordinator_forget(c);
+    return CAUCUS_OK;
+}
+
+caucus_status caucus_coordinator_pass(caucus_coordinator *c) {
+    const size_t d = c->plan->settings.experts;
+    if (c->now.ask == CAUCUS_ASK_NOTHING || !caucus_pace_by_question(&c->plan->settings))
+        return CAUCUS_E_ORDER;
+    close_step(c);
+    memset(c->sum, 0, d * sizeof *c->sum);
+    if (c->votes_now)
+        memset(c->votes_now, 0, d * sizeof *c->votes_now);
+    if (c->look)
+        c->look->unseen = 0;
+    caucus_phase_finish(c);
     caucus_coordinator_aim(c);
     if (c->now.ask == CAUCUS_ASK_NOTHING)
         caucus_coordinator_forget(c);

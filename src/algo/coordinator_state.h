@@ -93,6 +93,10 @@ caucus_status caucus_coordinator_tally_read(const caucus_piece *root, const cauc
 /** End the run before its time, whatever is being asked: the last announcement (caucus_announcement_stops), and
  *  everything else is forgotten. */
 void caucus_coordinator_stop(caucus_coordinator *coordinator);
+/** Unit client at own pace: the question in force has had too few answers, and the next one has ended. What was counted
+ *  of it is dropped, nothing is released, the expert stays, and the next question is asked.
+ *  Returns: CAUCUS_OK, CAUCUS_E_ORDER (nothing is asked, or by another kind of plan). */
+caucus_status caucus_coordinator_pass(caucus_coordinator *coordinator) CAUCUS_MUST_CHECK;
 /** A coordinator whose run was ended so; `last` is what it announced then.
  *  Returns: CAUCUS_OK, CAUCUS_E_FORMAT (`last` ends nothing, or is not of this plan), CAUCUS_E_MEMORY. */
 caucus_status caucus_coordinator_new_stopped(const caucus_plan *plan, const caucus_key *key,

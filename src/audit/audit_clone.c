@@ -216,6 +216,11 @@ static void in_step(caucus_plan *plan, list *l) {
     if (s->pace != CAUCUS_PACE_OWN)
         return;
     s->pace = CAUCUS_PACE_TOGETHER;
+    if (s->unit == CAUCUS_UNIT_CLIENT) { /* a mean is in 0..G however many losses it is of */
+        s->start = 1;
+        add(l, "devices in step, one loss a slot");
+        return;
+    }
     s->longest_phase = s->first_phase = s->most < LOSSES ? s->most : LOSSES;
     for (uint32_t i = 0; i < plan->stoch.described; i++) {
         caucus_stoch_extent(s, i + 2, &plan->stoch.phase[i]);

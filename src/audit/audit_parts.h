@@ -29,10 +29,11 @@ typedef struct caucus_audit_threshold {
 } caucus_audit_threshold;
 extern const caucus_audit_family caucus_audit_threshold_family;
 
-/* One client at its own pace, asked three times about one slot (audit_slots.c). Statistic: two bits a question: no
- * item, a vote for expert 0, or for expert 1. */
+/* One client at its own pace, asked three times about one slot, or each of two questions twice (audit_slots.c).
+ * Statistic: two bits a question: no item, a vote for expert 0, or for expert 1. */
 typedef struct caucus_audit_slots {
     double epsilon;
+    bool client; /* unit client */
 } caucus_audit_slots;
 #define CAUCUS_AUDIT_SLOT_CELLS 256u
 extern const caucus_audit_family caucus_audit_slots_family;

@@ -222,7 +222,7 @@ static const caucus_audit_federation hedge = {HEDGE(1, 8, 6, 3, 0)}, hedge_delta
 static const caucus_audit_federation renewed = {HEDGE(1, 8, 12, 3, 0), .renew = 6};
 
 /* Every device at its own pace: a coordinator that is not honest asks often. */
-static const caucus_audit_slots own_pace = {.epsilon = 1};
+static const caucus_audit_slots own_pace = {.epsilon = 1}, own_pace_client = {.epsilon = 1, .client = true};
 static const caucus_audit_look a_look = {.epsilon = 1, .show = 0.25},
                                client_look = {.epsilon = 1, .show = 0.25, .client = true};
 
@@ -244,6 +244,11 @@ static const caucus_audit_look a_look = {.epsilon = 1, .show = 0.25},
     {                                                                                                                  \
         which, "own pace: votes of one slot", 1, 0, quick, full, CAUCUS_AUDIT_SLOT_CELLS, &caucus_audit_slots_family,  \
             &own_pace                                                                                                  \
+    }
+#define QUESTIONS(which, quick, full)                                                                                  \
+    {                                                                                                                  \
+        which, "own pace, unit client: two votes", 1, 0, quick, full, CAUCUS_AUDIT_SLOT_CELLS,                         \
+            &caucus_audit_slots_family, &own_pace_client                                                               \
     }
 
 #define LOOKS(which, quick, full)                                                                                      \
@@ -314,6 +319,10 @@ static const caucus_audit runs[] = {
     SLOTS(NOISE_150("own-pace"), 50 * K, 400 * K),
     SLOTS(HALF_NOISE("own-pace"), 50 * K, 400 * K),
     SLOTS(WRONG("own-pace", "moved", MOVED_SLOT, "asked in the slot"), 50 * K, 400 * K),
+    QUESTIONS(SOUND("own-pace-client"), 100 * K, 1 * M),
+    QUESTIONS(NOISE_150("own-pace-client"), 0, 400 * K),
+    QUESTIONS(HALF_NOISE("own-pace-client"), 50 * K, 400 * K),
+    QUESTIONS(WRONG("own-pace-client", "again", DRAW_AGAIN, "answered again"), 50 * K, 400 * K),
 
     CHOICES(SOUND("stoch-flip"), "stoch, permute-and-flip: choices", 1, 0, 100 * K, 1 * M, stoch_flip),
     CHOICES(NOISE_125("stoch-flip"), "stoch, permute-and-flip: choices", 1, 0, 50 * K, 1 * M, stoch_flip),

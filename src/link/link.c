@@ -20,6 +20,7 @@
 #include "algo/wipe.h"
 #include "link/link_impl.h"
 #include "num/fail.h"
+#include "plan/pace/pace.h"
 
 /* Bytes that may lie unread while the queue is full; a caller that minds caucus_link_wants() stays far below. */
 #define IN_MAX ((size_t)1 << 20)
@@ -99,8 +100,9 @@ static bool own_pace(const caucus_link *link) {
 static bool unwanted(const caucus_link *link, caucus_ask kind, uint64_t block, uint64_t serial) {
     if (link->over)
         return true;
-    if (own_pace(link)) /* by its number, whatever was announced since */
-        return block < link->sums_next;
+    if (own_pace(link)) /* by its number, whatever was announced since; unit client: its question may be decided */
+        return block < link->sums_next ||
+               (caucus_pace_by_question(&link->plan->settings) && block < caucus_client_item(link->machine));
     if (kind == CAUCUS_ASK_COST)
         return block < link->cost_next;
     if (kind == CAUCUS_ASK_SUMS)
@@ -259,11 +261,13 @@ static caucus_status take_announcement(caucus_link *link, const caucus_announcem
     uint64_t expected = serial_expected(link);
     if (a->serial < expected)
         return CAUCUS_OK; /* said before */
-    if (own_pace(link))   /* the newest counts, and nothing waits for it */
-        return caucus_client_hear(link->machine, a) == CAUCUS_OK
-                   ? CAUCUS_OK
-                   : caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement",
-                                 "%" PRIu64 " asks for what this plan never asks", a->serial);
+    if (own_pace(link)) { /* the newest counts, and nothing waits for it */
+        if (caucus_client_hear(link->machine, a) != CAUCUS_OK)
+            return caucus_fail(ret_error, CAUCUS_E_FORMAT, "announcement",
+                               "%" PRIu64 " asks for what this plan never asks", a->serial);
+        link->over = link->over_received = a->ask == CAUCUS_ASK_NOTHING;
+        return CAUCUS_OK;
+    }
     if (a->serial > expected && caucus_plan_is_endless(link->plan) && !link->over_received)
         return take_jump(link, a, ret_error);
     if (a->serial > expected)
@@ -513,8 +517,7 @@ caucus_status caucus_link_leave(caucus_link *link, const char *words, caucus_err
 }
 
 bool caucus_link_done(const caucus_link *link) {
-    return link->over && link->items == 0 &&
-           (caucus_client_stopped(link->machine) || caucus_client_round(link->machine) == link->plan->settings.rounds);
+    return link->over && link->items == 0 && caucus_client_rounds_left(link->machine) == 0;
 }
 
 const char *caucus_link_last_words(const caucus_link *link) {

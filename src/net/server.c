@@ -21,6 +21,7 @@
 #include "num/fail.h"
 #include "num/hand_over.h"
 #include "plan/family.h"
+#include "plan/pace/pace.h"
 #include "store/clock.h"
 
 #define BACKLOG 4096
@@ -86,6 +87,11 @@ static caucus_status check_settings(caucus_server *s, caucus_error *ret_error) {
                            "paper is for the simulator — live runs need a plan with protocol two-step");
     /* At the devices' own pace the clock ends a step, and a deadline is not needed. */
     const bool own_pace = set->plan->settings.pace == CAUCUS_PACE_OWN;
+    if (caucus_pace_by_question(&set->plan->settings) && set->plan->settings.start == 1 && !set->key.seeded)
+        return caucus_fail_hint(
+            ret_error,
+            caucus_fail(ret_error, CAUCUS_E_INFEASIBLE, "start", "none in this plan: by a clock its run is long over"),
+            "make the plan with 'start', the day on which the run begins");
     if (set->quorum && set->quorum < s->clients && own_pace && set->key.seeded)
         return caucus_fail_hint(
             ret_error,

@@ -115,7 +115,7 @@ typedef struct caucus_commit {
     struct { /* of a decision, for when it is committed */
         uint64_t serial;
         uint32_t answered;
-        bool ends_epoch;
+        bool ends_epoch, passed;
     } decided;
 } caucus_commit;
 
@@ -169,6 +169,7 @@ struct caucus_server {
     bool begun;         /* = `started`, but under the lock */
     uint64_t finished_ns;
     int64_t strike_ns; /* own pace: when the step in hand is decided, by the clock that is set; 0: by its answers */
+    bool passing;      /* the step in hand is passed over instead of decided (caucus_coordinator_pass) */
     uint64_t last_ns;  /* somebody wants to stop: the step in hand is the last, until then at most; 0: nobody does */
     caucus_status failure; /* why the run ends early; read under a loop's lock, too */
     caucus_error failure_error;

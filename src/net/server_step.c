@@ -19,6 +19,7 @@
 #include "num/error_line.h"
 #include "num/fail.h"
 #include "plan/ledger.h"
+#include "plan/pace/pace.h"
 #include "store/clock.h"
 
 /* "distilled (7)", or "7": as people are told of an expert. */
@@ -95,6 +96,8 @@ static void announce(caucus_server *s) {
     if (s->commit.decided.ends_epoch)
         atomic_store(&s->wipe_due, true);
     publish(s);
+    if (s->commit.decided.passed) /* that was said */
+        return;
     const uint32_t expert = caucus_coordinator_announcement(s->machine)->expert;
     const caucus_log_line about = about_expert(s, 2, NULL, expert);
     caucus_server_log_about(s, &about, "step %" PRIu64 " decided with %u of %u clients: expert %s in force",
@@ -220,9 +223,9 @@ static void decide(caucus_server *s) {
     uint64_t selections = caucus_coordinator_selections(s->machine);
     caucus_error error = {0};
     caucus_waits_decided(s);
-    caucus_status status = caucus_coordinator_decide(s->machine);
+    caucus_status status = s->passing ? caucus_coordinator_pass(s->machine) : caucus_coordinator_decide(s->machine);
     const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
-    if (status == CAUCUS_OK)
+    if (status == CAUCUS_OK && !s->passing)
         status = caucus_releases_record(&s->releases, &before, now, &error);
     if (status == CAUCUS_E_BUDGET) { /* the expert in force stays: nothing of this decision leaves, now or later */
         const caucus_log_line about = about_expert(s, 0, NULL, before.expert);
@@ -239,6 +242,7 @@ static void decide(caucus_server *s) {
         return;
     }
     s->commit.decided.serial = before.serial;
+    s->commit.decided.passed = s->passing;
     s->commit.decided.answered = answered;
     s->commit.decided.ends_epoch = caucus_coordinator_selections(s->machine) > selections ||
                                    now->epoch > before.epoch || /* a link may end, too */
@@ -501,13 +505,38 @@ void caucus_step_last(caucus_server *s) {
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Own pace: when what is asked now is decided. */
+static int64_t next_strike_ns(const caucus_server *s) {
+    return caucus_slot_decides_ns(&s->set.plan->settings, caucus_coordinator_announcement(s->machine)->block,
+                                  caucus_slot_now_ns());
+}
+
+/* Unit client: who is new does not answer question p any more: it is given up where p + 1, or the run, has ended. */
+static bool is_missed(const caucus_server *s) {
+    const caucus_settings *plan = &s->set.plan->settings;
+    const caucus_announcement *now = caucus_coordinator_announcement(s->machine);
+    if (!caucus_pace_by_question(plan) || is_committing(s) || s->held_ns || now->ask == CAUCUS_ASK_NOTHING || !s->begun)
+        return false;
+    const uint64_t slot = caucus_slot_decided(plan, caucus_slot_now_ns());
+    return caucus_pace_over(plan, slot) || caucus_pace_questions_over(plan, slot) > now->block - 1;
+}
+
 /* Own pace: the time to decide has come. With too few answers the question stays open until the next one. */
 static void strike(caucus_server *s) {
     const uint64_t serial = caucus_coordinator_announcement(s->machine)->serial;
-    s->strike_ns = caucus_slot_next_ns(&s->set.plan->settings, caucus_slot_now_ns());
+    s->strike_ns = next_strike_ns(s);
     s->overdue = true;
     step_progress(s);
     s->overdue = false;
+    if (caucus_coordinator_announcement(s->machine)->serial == serial && s->failure == CAUCUS_OK && is_missed(s)) {
+        caucus_server_log(s, 1, "step %" PRIu64 " is passed over: %u answers, %u are needed, and the next is due",
+                          serial, atomic_load(&s->answered), quorum(s));
+        s->passing = true;
+        decide_step(s);
+        s->passing = false;
+        step_progress(s); /* it may have been the last */
+    }
+    s->strike_ns = next_strike_ns(s); /* another question may be open */
     set_enough(s);
     set_timer(s);
     if (caucus_coordinator_announcement(s->machine)->serial == serial && s->failure == CAUCUS_OK)
@@ -554,7 +583,7 @@ caucus_status caucus_step_open(caucus_server *s, caucus_error *ret_error) {
         caucus_server_log(s, 1, "going on at step %" PRIu64, now->serial);
     /* A seeded run decides when all have answered, so that it can be repeated; others by the clock. */
     if (set->plan->settings.pace == CAUCUS_PACE_OWN && !set->key.seeded)
-        s->strike_ns = caucus_slot_next_ns(&set->plan->settings, caucus_slot_now_ns());
+        s->strike_ns = next_strike_ns(s);
     atomic_store(&s->wipe_due, true); /* whatever a process before this one left */
     caucus_releases_init(&s->releases, s->set.plan, s->ledger, 1);
     atomic_store(&s->term, caucus_store_term(s->store));

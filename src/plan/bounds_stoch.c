@@ -10,11 +10,14 @@
  * e^(uZ)]/u. Any u gives a valid bound, so the infimum is searched without proof. Regret against the best realised
  * loss: E <= R len_1 + sum_p len_p min(R, B_p) + R sqrt(T ln d/(2m)). Votes have no bound of this kind. With a longest
  * phase W, against the best of each of S segments: (A+1) W R (S-1) more, A the phases that a choice looks back to, and
- * R sqrt(S T ln d/(2m)) for the last term. docs/PRIVACY.md, "Bounds" and "Phases with a longest length". */
+ * R sqrt(S T ln d/(2m)) for the last term. docs/PRIVACY.md, "Bounds" and "Phases with a longest length".
+ * Unit client at own pace: phases are of slots, a slot is n losses of every device, and a decision comes `grace` after
+ * the end of what it is made from; until then the one before it is played. */
 #include "plan/calibrate.h"
 
 #include "plan/bounds_noise.h"
 #include "plan/message_weight.h"
+#include "plan/pace/pace.h"
 #include "plan/stoch.h"
 #include "plan/stoch/evaluate.h"
 
@@ -29,6 +32,11 @@ static double step_of(const caucus_plan *plan) {
 
 static double width_of(const caucus_plan *plan) {
     return (double)(plan->stoch.gradient_hi - plan->stoch.gradient_lo) * step_of(plan);
+}
+
+/* Losses of a client in one round of a phase: where phases are counted in slots, those that count of a slot. */
+static double losses_of(const caucus_plan *plan) {
+    return caucus_pace_by_question(&plan->settings) ? (double)plan->settings.most : 1;
 }
 
 /* How many records of a client enter its V: its losses, or one mean. */
@@ -106,7 +114,7 @@ static double linear_root(const caucus_plan *plan, const caucus_stoch_phase *pha
     caucus_stoch_counted at[CAUCUS_PAST_PHASES];
     uint32_t ages = 0;
     for (; ages < plan->stoch.past && ages + 1 < p; ages++) {
-        const double n = (double)caucus_stoch_samples(s, p, ages), records = records_of(plan, n);
+        const double n = (double)caucus_stoch_samples(s, p, ages) * losses_of(plan), records = records_of(plan, n);
         at[ages] = (caucus_stoch_counted){s->clients * records, s->clients * records * records / n};
     }
     return selection_error(plan, phase, at, ages);
@@ -122,14 +130,14 @@ static double linear_messages(const caucus_plan *plan, const caucus_stoch_phase 
     double mass = 0, variance = 0;
     for (uint64_t i = caucus_stoch_forgets(plan) ? last : 0; i <= last; i++) {
         const caucus_stoch_phase *q = &plan->stoch.phase[i];
-        const double records = records_of(plan, (double)q->samples);
+        const double samples = (double)q->samples * losses_of(plan), records = records_of(plan, samples);
         const double weight =
             (double)caucus_message_weight(plan->grid, &q->vertex_noise[0], (uint64_t)records, plan->settings.experts);
         terms[count++] = (noise_term){&q->vertex_noise[0], weight, m};
         mass += weight * records;
-        variance += weight * weight * records * records / (double)q->samples; /* of means: records = 1 */
+        variance += weight * weight * records * records / samples; /* of means: records = 1 */
         if (caucus_stoch_grows(&plan->settings)) /* this mean holds the losses of the earlier ones, too */
-            variance += 2 * weight * (mass - weight) / (double)q->samples;
+            variance += 2 * weight * (mass - weight) / samples;
     }
     const double width = (double)(plan->stoch.gradient_hi - plan->stoch.gradient_lo);
     const double error = caucus_bounds_noise_max(log(d), d, terms, count, m * variance * width * width / 4);
@@ -237,16 +245,36 @@ double caucus_bounds_stoch_after(const caucus_plan *plan, uint64_t rounds, doubl
     return total + (double)rounds * step_of(plan) * rounding_of(plan);
 }
 
+/* Unit client at own pace: the excess of a slot, over all slots, times the losses of a slot. */
+static double questions_total(const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    const double width = width_of(plan), late = (double)s->grace / (double)s->phase_time;
+    const double losses = (double)s->rounds * losses_of(plan);
+    double slots = width * (double)(plan->stoch.described > 0 ? caucus_stoch_length(s, 1) : s->rounds), before = width;
+    for (uint32_t i = 0; i < plan->stoch.described; i++) {
+        const caucus_stoch_phase *phase = &plan->stoch.phase[i];
+        if (isnan(phase->error))
+            return NAN;
+        const double error = fmin(width, phase->error);
+        slots += late * before + ((double)phase->length - late) * error;
+        before = error;
+    }
+    return slots * losses_of(plan) + width * sqrt(losses * log((double)s->experts) / (2 * (double)s->clients)) +
+           losses * step_of(plan) * rounding_of(plan);
+}
+
 double caucus_bounds_stoch_total(const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
+    if (caucus_pace_by_question(s))
+        return questions_total(plan);
     if (caucus_plan_is_endless(plan))
         return endless_total(plan);
     return caucus_bounds_stoch_after(plan, s->rounds, changes_of(s) * (double)s->rounds);
 }
 
-double caucus_bounds_stoch_counted(const caucus_plan *plan, const caucus_stoch_counted *at, uint32_t ages) {
+double caucus_bounds_stoch_counted(const caucus_plan *plan, uint64_t p, const caucus_stoch_counted *at, uint32_t ages) {
     const caucus_settings *s = &plan->settings;
-    const caucus_stoch_phase *phase = &plan->stoch.phase[0]; /* all are alike */
+    const caucus_stoch_phase *phase = caucus_stoch_phase_of(plan, p);
     const bool votes = plan->stoch.message == CAUCUS_MESSAGE_VOTE || plan->stoch.message == CAUCUS_MESSAGE_SHORTLIST;
     double mass = 0;
     for (uint32_t a = 0; a < ages; a++)
@@ -268,7 +296,7 @@ double caucus_bounds_stoch_rounding(const caucus_plan *plan) {
 }
 
 caucus_status caucus_bounds_stoch(caucus_plan *plan) {
-    const double rounds = caucus_plan_is_endless(plan) ? 1000 : (double)plan->settings.rounds;
+    const double rounds = caucus_plan_is_endless(plan) ? 1000 : (double)plan->settings.rounds * losses_of(plan);
     const double all = rounds * (plan->settings.hi - plan->settings.lo);
     const double total = caucus_bounds_stoch_total(plan);
     plan->bound_kind = isnan(total) ? CAUCUS_BOUND_NONE : CAUCUS_BOUND_EXPECTATION;

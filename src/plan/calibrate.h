@@ -99,10 +99,10 @@ double caucus_bounds_stoch_after(const caucus_plan *plan, uint64_t rounds, doubl
 typedef struct caucus_stoch_counted {
     double mass, spread;
 } caucus_stoch_counted;
-/* B of a decision at the devices' own pace that was made from counts that are known (docs/PRIVACY.md, "At their own
- * pace"), loss units; the range where nothing was counted, NAN where nothing is proved.
+/* B of phase p >= 2 of a run at the devices' own pace whose decision was made from counts that are known
+ * (docs/PRIVACY.md, "At their own pace"), loss units; the range where nothing was counted, NAN where nothing is proved.
  * In:      at [ages]  the newest first; 1 <= ages <= the phases that a choice looks back to. */
-double caucus_bounds_stoch_counted(const caucus_plan *plan, const caucus_stoch_counted *at, uint32_t ages);
+double caucus_bounds_stoch_counted(const caucus_plan *plan, uint64_t p, const caucus_stoch_counted *at, uint32_t ages);
 /* What rounding to the grid adds per loss, loss units. */
 double caucus_bounds_stoch_rounding(const caucus_plan *plan);
 

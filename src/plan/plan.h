@@ -173,7 +173,7 @@ bool caucus_settings_grow(const caucus_settings *settings);
  *  nothing more is decided and the expert stays in force. 0: not even one. */
 uint64_t caucus_settings_most_blocks(const caucus_settings *settings, int64_t grid);
 /** The most rounds whose losses one sum of a run holds: those of a cycle, or of the longest phase; where thresholds
- *  grow those that a plan must at least have room for. */
+ *  grow those that a plan must at least have room for; unit client at own pace all losses that count. */
 uint64_t caucus_settings_span(const caucus_settings *settings);
 
 /** Recompute the guarantee from the plan's integers alone (the accountant). A plan from caucus_plan_new always

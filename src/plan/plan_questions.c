@@ -3,6 +3,7 @@
 #include "num/int128.h"
 #include "num/number_text.h"
 #include "plan/family.h"
+#include "plan/pace/pace.h"
 #include "plan/stoch.h"
 #include "plan/stoch/evaluate.h"
 #include "plan/zcdp.h"
@@ -163,6 +164,8 @@ uint64_t caucus_settings_most_blocks(const caucus_settings *s, int64_t grid) {
 uint64_t caucus_settings_span(const caucus_settings *s) {
     if (caucus_settings_grow(s))
         return s->nominal_rounds;
+    if (caucus_pace_by_question(s)) /* a client adds up all that counts of every slot; below 2^51 */
+        return s->rounds * s->most;
     const uint64_t cycle = caucus_settings_cycle(s);
     uint64_t longest = s->longest_phase;
     double bound;

@@ -4,6 +4,7 @@
  *
  * Every refusal is one line that names the field, its value and what is accepted. */
 #include "num/choice.h"
+#include "num/int128.h"
 #include "plan/family.h"
 #include "plan/pace/pace.h"
 
@@ -62,6 +63,7 @@ void caucus_settings_init(caucus_settings *ret) {
         .phase_time = 86400,
         .grace = CAUCUS_GRACE_AUTO,
         .most = 64,
+        .start = 1,
         .nominal_rounds = CAUCUS_NOMINAL_ROUNDS,
     };
 }
@@ -334,7 +336,7 @@ static caucus_status check_endless(const caucus_settings *s, caucus_error *e) {
 /* Every sum is below m*n*G, n the rounds that it spans; grid 0 may still become 2^16. */
 static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
     uint64_t grid = s->grid != 0 ? s->grid : 1u << 16;
-    uint64_t records = (uint64_t)s->clients * caucus_settings_span(s); /* at most 2^54 */
+    const caucus_u128 records = (caucus_u128)s->clients * caucus_settings_span(s); /* at most 2^74 */
     if (records < (((uint64_t)1 << 62) + grid - 1) / grid)
         return CAUCUS_OK;
     return caucus_fail(e, CAUCUS_E_OVERFLOW, "rounds",
@@ -344,10 +346,11 @@ static caucus_status check_sums(const caucus_settings *s, caucus_error *e) {
 }
 
 /* Every size that a version of the struct had: what a caller does not know of yet has its default. */
-static const size_t shapes[] = {
-    offsetof(caucus_settings, grid),   offsetof(caucus_settings, longest_phase),  offsetof(caucus_settings, names),
-    offsetof(caucus_settings, pace),   offsetof(caucus_settings, nominal_rounds), offsetof(caucus_settings, evaluate),
-    offsetof(caucus_settings, growth), offsetof(caucus_settings, show_loss),      sizeof(caucus_settings)};
+static const size_t shapes[] = {offsetof(caucus_settings, grid),           offsetof(caucus_settings, longest_phase),
+                                offsetof(caucus_settings, names),          offsetof(caucus_settings, pace),
+                                offsetof(caucus_settings, nominal_rounds), offsetof(caucus_settings, evaluate),
+                                offsetof(caucus_settings, growth),         offsetof(caucus_settings, show_loss),
+                                offsetof(caucus_settings, start),          sizeof(caucus_settings)};
 
 caucus_status caucus_settings_take(const caucus_settings *given, caucus_settings *ret, caucus_error *ret_error) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)

@@ -42,6 +42,8 @@
       "pace own: from one decision to the next, a slot of a device's clock")                                           \
     X(GRACE, "grace", one, "TIME", "auto", "pace own: from the end of a slot to its decision; auto: phase-time/16")    \
     X(MOST, "most", one, "N", "64", "pace own: losses of a slot that count, the first ones")                           \
+    X(START, "start", one, "DAY", "none",                                                                              \
+      "pace own, unit client: when the run begins, 2027-01-31 or 2027-01-31T06:00, UTC")                               \
     X(NOMINAL_ROUNDS, "nominal-rounds", one, "M", "4096", "svt without an end: the length it is planned for")          \
     X(EVALUATE, "evaluate", many, "K", "all", "stoch: experts that a client evaluates in a round")                     \
     X(GROWTH, "growth", many, "G", "auto", "unit client: phases end after 1, G, G*G, .. rounds; auto: by the bound")   \
@@ -121,7 +123,7 @@ void caucus_scenario_free(caucus_scenario *scenario);
 caucus_scenario_field caucus_field_find(const char *name);
 
 /** The fields that make a plan; those from PRIVACY on say how private it is, those from MECHANISM on by what means. */
-enum { CAUCUS_PLAN_FIELDS = 32, CAUCUS_PLAN_FIELDS_PRIVACY = 8, CAUCUS_PLAN_FIELDS_MECHANISM = 13 };
+enum { CAUCUS_PLAN_FIELDS = 33, CAUCUS_PLAN_FIELDS_PRIVACY = 8, CAUCUS_PLAN_FIELDS_MECHANISM = 13 };
 extern const caucus_scenario_field caucus_plan_fields[CAUCUS_PLAN_FIELDS];
 
 /** Read a file into a scenario; fields that are set already (flags) keep their values.

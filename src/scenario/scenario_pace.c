@@ -38,6 +38,42 @@ static bool parse_time(const char *text, uint32_t *ret) {
     return true;
 }
 
+/* Days from 1970 to a day of the Gregorian calendar: years are counted from March, so that a leap day is a year's last.
+ * 719,468 days lie between the first of March of the year 0 and 1970. */
+static uint64_t days_to(uint64_t year, uint64_t month, uint64_t day) {
+    const uint64_t y = month > 2 ? year : year - 1, months = month > 2 ? month - 3 : month + 9;
+    return 365 * y + y / 4 - y / 100 + y / 400 + (153 * months + 2) / 5 + day - 1 - 719468;
+}
+
+static uint64_t days_of_month(uint64_t year, uint64_t month) {
+    return days_to(month < 12 ? year : year + 1, month < 12 ? month + 1 : 1, 1) - days_to(year, month, 1);
+}
+
+/* `count` digits at `text`, within bounds. */
+static bool digits_at(const char *text, size_t count, uint64_t least, uint64_t most, uint64_t *ret) {
+    char digits[8] = "";
+    memcpy(digits, text, count);
+    return strspn(digits, "0123456789") == count && caucus_whole_parse(digits, least, most, ret);
+}
+
+/* YYYY-MM-DD, YYYY-MM-DDTHH:MM or YYYY-MM-DDTHH:MM:SS, in UTC: the first slot that does not begin before it. */
+static bool parse_start(const char *text, uint32_t phase_time, uint64_t *ret) {
+    const size_t length = strlen(text);
+    uint64_t year, month, day, hour = 0, minute = 0, second = 0;
+    if ((length != 10 && length != 16 && length != 19) || text[4] != '-' || text[7] != '-' ||
+        !digits_at(text, 4, 1970, 2200, &year) || !digits_at(text + 5, 2, 1, 12, &month) ||
+        !digits_at(text + 8, 2, 1, days_of_month(year, month), &day))
+        return false;
+    if (length > 10 && (text[10] != 'T' || text[13] != ':' || !digits_at(text + 11, 2, 0, 23, &hour) ||
+                        !digits_at(text + 14, 2, 0, 59, &minute)))
+        return false;
+    if (length > 16 && (text[16] != ':' || !digits_at(text + 17, 2, 0, 59, &second)))
+        return false;
+    const uint64_t seconds = days_to(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+    *ret = (seconds + phase_time - 1) / phase_time;
+    return *ret > 1;
+}
+
 caucus_status caucus_scenario_pace(const caucus_scenario *scenario, caucus_settings *ret,
                                    caucus_complaint *ret_complaint) {
     caucus_scenario_text t = caucus_scenario_text_of(scenario, CAUCUS_FIELD_PACE, 0, ret_complaint);
@@ -54,16 +90,27 @@ caucus_status caucus_scenario_pace(const caucus_scenario *scenario, caucus_setti
         return caucus_scenario_refuse(&t, "must be a time below phase-time, for example 90m, or auto");
     t = caucus_scenario_text_of(scenario, CAUCUS_FIELD_MOST, 0, ret_complaint);
     status = caucus_scenario_whole(&t, 1, CAUCUS_MOST_MAX, &s.most);
-    if (status == CAUCUS_OK)
-        *ret = s;
+    if (status != CAUCUS_OK)
+        return status;
+    t = caucus_scenario_text_of(scenario, CAUCUS_FIELD_START, 0, ret_complaint);
+    if (strcmp(t.text, "none") != 0 && !parse_start(t.text, s.phase_time, &s.start))
+        return caucus_scenario_refuse(&t, "must be a day, 2027-01-31, or a time, 2027-01-31T06:00, in UTC, or none");
+    *ret = s;
     return status;
 }
 
 caucus_status caucus_scenario_slots(const caucus_scenario *scenario, const size_t at[CAUCUS_FIELD_COUNT],
-                                    uint64_t *ret_rows, caucus_complaint *ret_complaint) {
-    caucus_scenario_text t = caucus_scenario_text_of(scenario, CAUCUS_FIELD_PLAY, at[CAUCUS_FIELD_PLAY], ret_complaint);
-    uint64_t slots = 0;
-    caucus_status status = caucus_scenario_whole(&t, 1, SLOTS_MAX, &slots);
+                                    const caucus_settings *settings, uint64_t *ret_rows,
+                                    caucus_complaint *ret_complaint) {
+    const bool endless = settings->rounds == CAUCUS_ROUNDS_ENDLESS;
+    const caucus_scenario_field field = endless ? CAUCUS_FIELD_PLAY : CAUCUS_FIELD_ROUNDS;
+    caucus_scenario_text t = caucus_scenario_text_of(scenario, field, at[field], ret_complaint);
+    uint64_t slots = settings->rounds;
+    caucus_status status = CAUCUS_OK;
+    if (endless)
+        status = caucus_scenario_whole(&t, 1, SLOTS_MAX, &slots);
+    else if (slots > SLOTS_MAX)
+        status = caucus_scenario_refuse(&t, "more slots than can be simulated, which are %u", SLOTS_MAX);
     if (status == CAUCUS_OK)
         *ret_rows = slots * CAUCUS_SLOT_ROWS;
     return status;

@@ -100,8 +100,8 @@ static caucus_status read_play(resolver *r, const size_t *at, const caucus_setti
         return refuse_missing(r, CAUCUS_FIELD_PLAY,
                               own ? "how many phases of a run without an end shall be played?"
                                   : "how many rounds of a run without an end shall be played?");
-    if (endless && own)
-        return caucus_scenario_slots(r->scenario, at, ret, r->complaint);
+    if (own)
+        return caucus_scenario_slots(r->scenario, at, s, ret, r->complaint);
     return endless ? read_rounds(r, CAUCUS_FIELD_PLAY, at, ret) : CAUCUS_OK;
 }
 
@@ -147,7 +147,7 @@ static caucus_status read_numbers(resolver *r, const size_t *at, caucus_settings
     if (status == CAUCUS_OK)
         status = read_names(r, s);
     if (status == CAUCUS_OK && s->pace == CAUCUS_PACE_OWN && !given(r, CAUCUS_FIELD_ROUNDS))
-        s->rounds = CAUCUS_ROUNDS_ENDLESS; /* there are no others */
+        s->rounds = CAUCUS_ROUNDS_ENDLESS; /* a number is for unit client, and has to be said */
     else if (status == CAUCUS_OK)
         status = read_rounds(r, CAUCUS_FIELD_ROUNDS, at, &s->rounds);
     if (status == CAUCUS_OK)
@@ -331,7 +331,8 @@ static caucus_status open_adversary(resolver *r, size_t n, caucus_adversary_sett
             return complain(r, status, &error);
     }
     const caucus_adversary *adversary = r->out.adversary[n];
-    uint64_t *rounds = run->settings.rounds == CAUCUS_ROUNDS_ENDLESS ? NULL : &run->settings.rounds;
+    const bool own = run->settings.pace == CAUCUS_PACE_OWN; /* its rounds are slots, and not rows of losses */
+    uint64_t *rounds = run->settings.rounds == CAUCUS_ROUNDS_ENDLESS || own ? NULL : &run->settings.rounds;
     caucus_adversary_shape(adversary, &run->settings.clients, &run->settings.experts, rounds);
     caucus_adversary_shape(adversary, &run->adversary.clients, &run->adversary.experts, &run->adversary.rounds);
     const bool planned = r->scenario->plan != NULL; /* it has names, or none, a range, and clamps, of its own */

@@ -5,6 +5,7 @@
  * for or is a default. Here that is known. A field is refused if it was given and none of the runs takes it; where
  * several algorithms are compared it applies to those that do. */
 #include "plan/family.h"
+#include "plan/pace/pace.h"
 #include "scenario/scenario_convert.h"
 
 #include <math.h>
@@ -53,11 +54,16 @@ static bool takes_play(const caucus_run *run) {
 }
 
 static bool takes_changes(const caucus_run *run) {
-    return run->settings.longest_phase != 0 || run->settings.pace == CAUCUS_PACE_OWN;
+    return run->settings.longest_phase != 0 ||
+           (run->settings.pace == CAUCUS_PACE_OWN && !caucus_pace_by_question(&run->settings));
 }
 
 static bool takes_slots(const caucus_run *run) {
     return run->settings.pace == CAUCUS_PACE_OWN;
+}
+
+static bool takes_start(const caucus_run *run) {
+    return caucus_pace_by_question(&run->settings);
 }
 
 static bool takes_growth(const caucus_run *run) {
@@ -91,6 +97,7 @@ static const struct rule {
     {CAUCUS_FIELD_PHASE_TIME, takes_slots, NULL, "whose clients are in step (pace own)", 0},
     {CAUCUS_FIELD_GRACE, takes_slots, NULL, "whose clients are in step (pace own)", 0},
     {CAUCUS_FIELD_MOST, takes_slots, NULL, "whose clients are in step (pace own)", 0},
+    {CAUCUS_FIELD_START, takes_start, "none", "whose runs need none (pace own with unit client)", 0},
     {CAUCUS_FIELD_ACTIVITY, takes_slots, NULL, "whose clients are in step (pace own)", 0},
     {CAUCUS_FIELD_NOMINAL_ROUNDS, takes_nominal, NULL, "which has an end or renews itself", 0},
     {CAUCUS_FIELD_RHO, takes_rho, NULL, ", whose bounds hold with a probability", CAUCUS_OPTION_RHO},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* family_stoch.c: how plans of stoch and limited-updates are told. */
 #include "plan/calibrate.h"
+#include "plan/pace/pace.h"
 #include "plan/stoch.h"
 #include "plan/stoch/evaluate.h"
 #include "plan/stoch/look.h"
@@ -100,7 +101,7 @@ static void print_phases(FILE *out, const caucus_plan *plan, int width) {
     if (stoch->past > 1)
         fprintf(out, "              earlier phases weigh in: a phase back counts %.3g\n",
                 (double)stoch->past_weights[1] / (double)stoch->past_weights[0]);
-    if (plan->settings.pace == CAUCUS_PACE_OWN) {
+    if (plan->settings.pace == CAUCUS_PACE_OWN && !caucus_pace_by_question(&plan->settings)) {
         fprintf(out, "  Items       one of a device and slot: %s of its first %s losses; scale %s of a loss, ",
                 plan->settings.unit == CAUCUS_UNIT_EVENT ? "the sums" : "the mean",
                 caucus_words_whole(plan->settings.most).text,
@@ -113,6 +114,9 @@ static void print_phases(FILE *out, const caucus_plan *plan, int width) {
         print_narrow_phases(out, plan, width);
     else
         print_wide_phases(out, plan);
+    if (caucus_pace_by_question(&plan->settings))
+        fprintf(out, "              a round is a slot, of which the first %s losses count; excess is per loss\n",
+                caucus_words_whole(plan->settings.most).text);
     if (caucus_plan_is_endless(plan))
         fprintf(out, "              and so on, without an end: phases from %u on are alike, %s rounds each\n",
                 stoch->described + 1, caucus_words_whole(plan->settings.longest_phase).text);
@@ -348,6 +352,21 @@ static void explain_slots(caucus_explainer *e) {
         s->changes, e->plan->stoch.past + 1 + (double)s->grace / (double)s->phase_time);
 }
 
+/* Unit client at own pace. */
+static void explain_questions(caucus_explainer *e) {
+    const caucus_settings *s = &e->plan->settings;
+    const uint64_t questions = e->plan->stoch.phases - 1;
+    caucus_explain_say(e, "Unit client at own pace",
+                       "%" PRIu64 " slots of %s of the device's clock; %" PRIu64
+                       " decision%s, %s after the ends of the "
+                       "first 1, g, g^2, .. slots, g = %" PRIu64 ".",
+                       s->rounds, caucus_words_time(s->phase_time).text, questions, questions == 1 ? "" : "s",
+                       caucus_words_time(s->grace).text, s->growth);
+    caucus_explain_more(e, "A device answers each question once at most, after its end by its own clock, with the mean "
+                           "of all its losses so far; question numbers only rise.");
+    caucus_explain_more(e, "A slot counts at most %" PRIu64 " losses, the first ones.", s->most);
+}
+
 static void explain_longest(caucus_explainer *e) {
     const caucus_plan *plan = e->plan;
     const caucus_settings *s = &plan->settings;
@@ -372,7 +391,9 @@ static void explain_longest(caucus_explainer *e) {
 static void explain(caucus_explainer *e) {
     const caucus_plan *plan = e->plan;
     const caucus_settings *s = &plan->settings;
-    if (s->pace == CAUCUS_PACE_OWN)
+    if (caucus_pace_by_question(s))
+        explain_questions(e);
+    else if (s->pace == CAUCUS_PACE_OWN)
         explain_slots(e);
     else if (s->longest_phase != 0)
         explain_longest(e);
@@ -415,7 +436,13 @@ static void explain(caucus_explainer *e) {
     }
     explain_look(e);
     caucus_explain_account(e);
-    if (plan->bound_kind != CAUCUS_BOUND_NONE && s->pace == CAUCUS_PACE_OWN)
+    if (plan->bound_kind != CAUCUS_BOUND_NONE && caucus_pace_by_question(s))
+        caucus_explain_say(e, "Unit client at own pace",
+                           "Expected regret <= n (R len_1 + sum over phases of length * excess, the first grace/S of "
+                           "each at the excess before) + R sqrt(T n ln d/(2m)) = %.2f, n = %" PRIu64
+                           " losses of each device in every slot%s.",
+                           plan->bound_uncapped, s->most, caucus_plan_is_vacuous(plan) ? ": vacuous" : "");
+    else if (plan->bound_kind != CAUCUS_BOUND_NONE && s->pace == CAUCUS_PACE_OWN)
         caucus_explain_say(e, "At their own pace",
                            "Expected regret <= %.4f per 1,000 losses with %" PRIu64 " of each device in every slot, of "
                            "which %.4f are for %.6g changes%s.",
@@ -446,6 +473,8 @@ static uint64_t most_switches(const caucus_plan *plan) {
 }
 
 static const char *proof(const caucus_plan *plan) {
+    if (caucus_pace_by_question(&plan->settings))
+        return "Unit client at own pace";
     if (plan->settings.unit == CAUCUS_UNIT_CLIENT)
         return "Unit client";
     if (plan->settings.trust != CAUCUS_TRUST_COORDINATOR && plan->settings.pace != CAUCUS_PACE_OWN)

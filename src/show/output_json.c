@@ -2,6 +2,7 @@
 /* output_json.c: results as JSON. See output.h; docs/schemas/simulate.json. */
 #include "show/output.h"
 
+#include "plan/pace/pace.h"
 #include "plan/stoch/look.h"
 #include "show/bound_fit.h"
 #include "show/plan_words.h"
@@ -26,7 +27,10 @@ static void mechanism(caucus_json *j, const caucus_run *run, const caucus_settin
         caucus_json_whole(j, "phase_time", s->phase_time);
         caucus_json_whole(j, "grace", s->grace);
         caucus_json_whole(j, "most", s->most);
-        caucus_json_real(j, "changes", s->changes);
+        if (!caucus_pace_by_question(s))
+            caucus_json_real(j, "changes", s->changes);
+        else if (s->start != 1)
+            caucus_json_whole(j, "start", s->start);
         caucus_json_text(j, "comparator", caucus_settings_means(s) ? "devices" : "segments");
         caucus_json_list_row(j, "activity");
         caucus_json_real(j, NULL, run->adversary.activity_mean);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_facts.c: traffic and memory by counting. See plan_facts.h. */
 #include "num/choice.h"
+#include "plan/pace/pace.h"
 #include "show/family_words.h"
 
 #include <math.h>
@@ -21,7 +22,8 @@ bool caucus_knowledge_covers(const caucus_settings *s, caucus_knowledge known) {
     if (caucus_algorithm_variant(s->algorithm)->reference)
         return false;
     if (known == CAUCUS_KNOWLEDGE_DRIFTING)
-        return assumes == CAUCUS_KNOWLEDGE_IID && (s->longest_phase != 0 || s->pace == CAUCUS_PACE_OWN);
+        return assumes == CAUCUS_KNOWLEDGE_IID &&
+               (s->longest_phase != 0 || (s->pace == CAUCUS_PACE_OWN && s->unit != CAUCUS_UNIT_CLIENT));
     return assumes == CAUCUS_KNOWLEDGE_ANY || assumes == known;
 }
 
@@ -61,7 +63,7 @@ uint64_t caucus_plan_stretch_rounds(const caucus_plan *plan) {
     return about == CAUCUS_STRETCH_ROUNDS    ? 1000
            : about == CAUCUS_STRETCH_NOMINAL ? s->nominal_rounds
            : about == CAUCUS_STRETCH_CYCLE   ? caucus_settings_cycle(s)
-                                             : s->rounds;
+                                             : s->rounds * (caucus_pace_by_question(s) ? s->most : 1);
 }
 
 bool caucus_plan_is_vacuous(const caucus_plan *plan) {

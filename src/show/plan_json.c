@@ -100,7 +100,7 @@ static void print_bound(caucus_json *j, const caucus_plan *plan) {
     const bool some = plan->bound_kind != CAUCUS_BOUND_NONE;
     caucus_json_object(j, "bound");
     static const char *const stretches[] = {"run", "cycle", "1000 rounds", "nominal rounds"};
-    const bool own = plan->settings.pace == CAUCUS_PACE_OWN;
+    const bool own = plan->settings.pace == CAUCUS_PACE_OWN && caucus_plan_is_endless(plan);
     caucus_json_text(j, "kind", kinds[plan->bound_kind]);
     caucus_json_text(j, "per", own ? "1000 losses" : stretches[caucus_plan_stretch_of(plan)]);
     caucus_json_real(j, "value", some ? plan->bound : (double)NAN);

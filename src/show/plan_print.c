@@ -2,6 +2,7 @@
 /* plan_print.c: a plan on one screen. See plan_print.h. */
 #include "show/plan_print.h"
 
+#include "plan/pace/pace.h"
 #include "show/family_words.h"
 #include "show/plan_words.h"
 
@@ -18,12 +19,36 @@ caucus_status caucus_plan_report_make(const caucus_plan *plan, caucus_knowledge 
                              &ret->quick, ret_error);
 }
 
+/* Unit client at own pace: a run with an end, decided where its phases end. */
+static void print_questions(FILE *out, const caucus_plan *plan) {
+    const caucus_settings *s = &plan->settings;
+    const uint64_t questions = caucus_plan_blocks(plan) - 1;
+    fprintf(out, "  Pace        %s slots of %s by the device's clock; %" PRIu64 " decision%s, ",
+            caucus_words_whole(s->rounds).text, caucus_words_time(s->phase_time).text, questions,
+            questions == 1 ? "" : "s");
+    fprintf(out, "%s after the end of slot", caucus_words_time(s->grace).text);
+    for (uint64_t p = 1; p <= questions; p++)
+        fprintf(out, "%s%s",
+                p == 1           ? (questions == 1 ? " " : "s ")
+                : p == questions ? " and "
+                                 : ", ",
+                caucus_words_whole(caucus_pace_question_end(s, p) - s->start).text);
+    if (s->start == 1)
+        fputs("\n              no start: a plan to simulate; with one it can be played by the clock\n", out);
+    else
+        fprintf(out, "\n              the first slot begins %s\n", caucus_words_slot(s, s->start).text);
+}
+
 static void print_head(FILE *out, const caucus_plan *plan) {
     const caucus_settings *s = &plan->settings;
     if (s->pace == CAUCUS_PACE_OWN) {
         fprintf(out, "  %s, up to %s devices, %s experts, each device at its own pace\n",
                 caucus_words_algorithm(s->algorithm), caucus_words_whole(s->clients).text,
                 caucus_words_whole(s->experts).text);
+        if (caucus_pace_by_question(s)) {
+            print_questions(out, plan);
+            return;
+        }
         fprintf(out, "  Pace        slots of %s by the device's clock; a decision every %s, ",
                 caucus_words_time(s->phase_time).text, caucus_words_time(s->phase_time).text);
         fprintf(out, "%s after a slot's end\n", caucus_words_time(s->grace).text);
@@ -118,6 +143,11 @@ static void print_assumption(FILE *out, const caucus_plan_report *r) {
             "              if losses are drawn independently from one distribution, and have gradients up to %s and "
             "smoothness %s\n",
             caucus_words_number(s->lipschitz).text, caucus_words_number(s->smoothness).text);
+    else if (caucus_pace_by_question(s))
+        fprintf(out,
+                "              if every device sees exactly %s losses in every slot, drawn independently from one "
+                "distribution, which may be\n              its own; against the best on average over devices\n",
+                caucus_words_whole(s->most).text);
     else if (s->pace == CAUCUS_PACE_OWN)
         fprintf(
             out,
@@ -160,7 +190,8 @@ static stretch_words stretch(const caucus_plan *plan) {
                        caucus_words_whole(plan->settings.nominal_rounds).text);
     else
         (void)snprintf(made.text, sizeof made.text, "%s",
-                       plan->settings.pace == CAUCUS_PACE_OWN ? " and 1,000 losses" : words[kind]);
+                       plan->settings.pace == CAUCUS_PACE_OWN && kind == CAUCUS_STRETCH_ROUNDS ? " and 1,000 losses"
+                                                                                               : words[kind]);
     return made;
 }
 

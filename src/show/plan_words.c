@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 caucus_words caucus_words_whole(uint64_t value) {
     caucus_words ret = {.text = "endless"};
@@ -110,6 +111,23 @@ caucus_words caucus_words_typed_time(uint64_t seconds) {
     return ret;
 }
 
+static caucus_words day_words(const caucus_settings *s, uint64_t slot, const char *format) {
+    caucus_words ret = {.text = "?"}; /* of a year that no calendar here has */
+    const uint64_t seconds = slot * s->phase_time;
+    struct tm day;
+    if (gmtime_r(&(time_t){(time_t)seconds}, &day) != NULL && strftime(ret.text, sizeof ret.text, format, &day) == 0)
+        (void)snprintf(ret.text, sizeof ret.text, "?");
+    return ret;
+}
+
+caucus_words caucus_words_slot(const caucus_settings *s, uint64_t slot) {
+    return day_words(s, slot, "%Y-%m-%d %H:%M:%S UTC");
+}
+
+caucus_words caucus_words_typed_slot(const caucus_settings *s, uint64_t slot) {
+    return day_words(s, slot, slot * s->phase_time % 86400 == 0 ? "%Y-%m-%d" : "%Y-%m-%dT%H:%M:%S");
+}
+
 caucus_words caucus_words_delta(double delta) {
     caucus_words ret = {.text = ""};
     if (delta > 0)
@@ -139,10 +157,10 @@ const char *caucus_words_algorithm(caucus_algorithm algorithm) {
 const char *caucus_words_unit(const caucus_settings *s) {
     if (s->unit == CAUCUS_UNIT_EVENT)
         return "one loss of one client";
-    if (s->pace == CAUCUS_PACE_OWN)
-        return "everything one device sees in one slot of its clock";
     if (s->unit == CAUCUS_UNIT_CLIENT)
         return "everything one client contributes to the run";
+    if (s->pace == CAUCUS_PACE_OWN)
+        return "everything one device sees in one slot of its clock";
     return caucus_family_ops(caucus_algorithm_family(s->algorithm))->phases ? "all losses of one client in one phase"
                                                                             : "all losses of one client in one block";
 }

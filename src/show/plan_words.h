@@ -22,6 +22,10 @@ caucus_words caucus_words_whole(uint64_t value);
 caucus_words caucus_words_time(uint64_t seconds);
 /** The same as it is typed: "1d", "36h", "90m", "1350s". */
 caucus_words caucus_words_typed_time(uint64_t seconds);
+/** When a slot of devices' clocks begins: "2027-01-31 06:00:00 UTC"; and as it is typed: "2027-01-31T06:00:00", where
+ *  it is midnight without the time. */
+caucus_words caucus_words_slot(const caucus_settings *settings, uint64_t slot);
+caucus_words caucus_words_typed_slot(const caucus_settings *settings, uint64_t slot);
 /** "812 bytes", "12.2 kB", "3.1 MB". */
 caucus_words caucus_words_bytes(double bytes);
 /** "epsilon 10 (pure)", "epsilon 1, delta 1e-06", "not private", "nothing is spent"; for NaN "coordinator is

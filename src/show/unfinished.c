@@ -83,6 +83,8 @@ static void hash_run(const caucus_run *run, char ret[2 * HASH_BYTES + 1]) {
     hash_text(&state, "|%u|%a", s->evaluate, s->show_loss);
     if (s->unit == CAUCUS_UNIT_CLIENT)
         hash_text(&state, "|growth %" PRIu64, s->growth);
+    if (s->start != 1)
+        hash_text(&state, "|start %" PRIu64, s->start);
     hash_text(&state, "|%s|%" PRIu64 "|%s", caucus_adversary_kind_word(a->kind), run->seed,
               a->genre != NULL ? a->genre : "");
     hash_text(&state, "|%" PRIu64 "|%a|%a|%a|%a", a->segments, a->mean_lo, a->mean_hi, a->spread, a->drift);

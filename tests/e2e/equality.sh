@@ -25,6 +25,19 @@ grep -q '"look": {"phase": 4, ' "$work/up.json" || bad "stoch-client-look: up sh
     bad "names of what is shown: $(cat "$work/up.err")"
 grep -qE '"look": \{"phase": [0-9]+, "expert": (0, "name": "a\}"|1, "name": "b\\\\c\}"), "cl' "$work/up.json" ||
     bad "names of what is shown: $(grep '"look"' "$work/up.json")"
+# Unit client at own pace: three decisions, whoever adds the noise, and a look with each.
+for kind in "coordinator --epsilon 40 --show-loss 20" "nobody --epsilon 60"; do
+    # shellcheck disable=SC2086 # several words
+    "$CAUCUS" up --algorithm stoch --pace own --unit client --rounds 12 --growth 3 --adversary bernoulli \
+        --activity 6,0.5 --clients 3 --experts 4 --trust $kind --format json \
+        >"$work/up.json" 2>"$work/up.err" </dev/null ||
+        bad "own pace, unit client, trust $kind: $(cat "$work/up.err")"
+    grep -q '"equal": true' "$work/up.json" || bad "own pace, unit client, trust $kind: not as simulated"
+    case $kind in coordinator*)
+        grep -q '"look": {"phase": 3, ' "$work/up.json" || bad "own pace, unit client: no loss of the last phase"
+        ;;
+    esac
+done
 equal svt-renew svt coordinator turning 1 --epsilon 60 --renew 20
 equal hedge-renew hedge coordinator drawn 2 --epsilon 30 --renew 12
 endless stoch-endless stoch coordinator drawn 1 --epsilon 10 --longest-phase 5

@@ -240,6 +240,7 @@ class Plan:
         self.clients = int(settings["clients"])
         self.evaluate = int(settings.get("evaluate", "0")) or self.experts  # experts that a client looks at in a round
         self.own_pace = settings.get("pace") == "own"
+        self.most = int(settings.get("most", "0"))  # own pace: losses of a slot that count
         self.shows_loss = "show-loss" in settings
         self.phase, self.message, self.trees = {}, None, False
         if self.algorithm == "stoch":
@@ -532,6 +533,64 @@ class OwnPaceClient(Client):
         self.item = max(self.item, following)
 
 
+class QuestionClient(OwnPaceClient):
+    """A client at its own pace whose record is everything that it contributes (unit client): question q is about the
+    first growth^(q-1) slots, and an item, which has its number, is the mean of all that was seen by then. What is late
+    for its question is dropped; question numbers only rise."""
+
+    def __init__(self, options, plan, loss):
+        super().__init__(options, plan, loss)
+        self.slots = self.counted = self.answered = 0
+
+    def see_slot(self):
+        rows = 0 if self.o.quiet_every and (self.slots + 1) % self.o.quiet_every == 0 else self.o.slot_rows
+        for number in range(self.round + 1, self.round + min(rows, self.plan.most) + 1):
+            self.all = [s + on_grid(self.loss(number, y), self.plan.lo, self.plan.hi, self.plan.grid)
+                for y, s in enumerate(self.all)]
+        self.counted += min(rows, self.plan.most)
+        self.round += rows
+        self.slots += 1
+
+    def hear(self, a):
+        last, question = a["ask"] == NOTHING, a["block"] - 1
+        if not last and (a["ask"] not in self.plan.asks or a["leaf"] != 0 or not 1 <= question < max(self.plan.phase)):
+            raise Malformed(f"this plan never asks for {a['ask']} about {a['block']}")
+        if a["expert"] >= self.plan.experts or (self.now is not None and self.now["ask"] == NOTHING):
+            raise Malformed("an expert that is not there, or another question after the last")
+        if not last and self.now is not None and a["block"] <= self.now["block"]:
+            raise Malformed(f"asked again about {a['block']}")
+        self.now, self.heard = a, a["serial"] + 1
+        if self.told != a["expert"]:
+            self.told = a["expert"]
+            self.say(self.told)
+        while self.slots < (self.plan.rounds if last else self.plan.phase_end(question)):
+            self.see_slot()
+        self.items = [i for i in self.items if not last and i.block == question]
+        if last or question <= self.answered:
+            self.done = last
+            return None
+        n, self.answered = self.counted, question
+        values = [(s + n // 2) // n for s in self.all] if n else [-1 if self.plan.shows_loss else 0] * len(self.all)
+        if self.plan.trust == "nobody":
+            stream, phase = noise.Stream(self.key, noise.MESSAGE, question, 0), self.plan.phase_of(a["block"])
+            values = [noise.permute_and_flip(stream, values, Fraction(phase["vote-rate"]))] if a["ask"] == VOTE \
+                else noise.add_noise(stream, phase["vertex-noises"][0], values)
+        report = encode(REPORT, client=self.o.client, kind=a["ask"], first=question, block=question, epoch_or_leaf=0,
+            values=values)
+        self.items.append(Item(a["ask"], question, a["serial"], report))
+        return report
+
+    def forget(self, message):
+        following = message["sums_next"]
+        if not 1 <= following <= self.answered + 1:
+            raise Malformed(f"question {following - 1} is counted, and {self.answered} was answered last")
+        self.items = [i for i in self.items if i.block >= following]
+
+
+def pace_client(plan):
+    return QuestionClient if plan.own_pace and plan.growth else OwnPaceClient if plan.own_pace else Client
+
+
 def take_frame(stream, experts):
     """One envelope, or None at the end of the connection."""
     head = stream.read(4)
@@ -604,13 +663,12 @@ def run(options):
         sys.exit(f"peer: {options.plan}: mixtures are played by tests/vectors/mixtures.py alone")
     if options.function:
         formula = eval("lambda client, round, expert: " + options.function)  # the caller's own words
-        kind = OwnPaceClient if plan.own_pace else Client
-        client = kind(options, plan, lambda number, expert: float(formula(options.client, number, expert)))
+        client = pace_client(plan)(options, plan, lambda number, expert: float(formula(options.client, number, expert)))
     else:
         rounds = options.play if plan.endless else plan.rounds
         rounds *= options.slot_rows if plan.own_pace else 1
         losses = npy_losses(options.losses, options.client, rounds, plan.experts)
-        client = (OwnPaceClient if plan.own_pace else Client)(options, plan, losses)
+        client = pace_client(plan)(options, plan, losses)
     wait, silent_until = 0.0, time.monotonic() + options.timeout
     while not client.done:
         before = client.heard

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "net/pace/slot_clock.h"
+#include "plan/pace/pace.h"
 
 #define SECOND INT64_C(1000000000)
 
@@ -29,6 +30,30 @@ static void test_next(void **state) {
     }
 }
 
+/* Unit client: not before its question has ended, then after every slot. */
+static void test_decides(void **state) {
+    (void)state;
+    caucus_settings s;
+    caucus_settings_init(&s);
+    s.phase_time = 100;
+    s.grace = 7;
+    s.pace = CAUCUS_PACE_OWN;
+    assert_int_equal(caucus_slot_decides_ns(&s, 3, 0), 7 * SECOND);
+    s.unit = CAUCUS_UNIT_CLIENT;
+    s.rounds = 100;
+    s.growth = 4;
+    s.start = 50;
+    assert_int_equal(caucus_slot_decides_ns(&s, 2, 0), 5107 * SECOND);
+    assert_int_equal(caucus_slot_decides_ns(&s, 3, 0), 5407 * SECOND);
+    assert_int_equal(caucus_slot_decides_ns(&s, 3, 5407 * SECOND), 5507 * SECOND); /* too few had answered */
+    assert_int_equal(caucus_slot_decided(&s, 5407 * SECOND), 54);
+    assert_int_equal(caucus_slot_decided(&s, 5407 * SECOND - 1), 53);
+    assert_int_equal(caucus_slot_decided(&s, 6 * SECOND), 0);
+    s.start = CAUCUS_START_MAX;
+    s.phase_time = 86400;
+    assert_true(caucus_slot_decides_ns(&s, 3, 0) == INT64_MAX); /* a time that no clock has */
+}
+
 /* The clock may be set: it is looked at every minute. */
 static void test_sleep(void **state) {
     (void)state;
@@ -39,6 +64,7 @@ static void test_sleep(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_next), cmocka_unit_test(test_sleep)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_next), cmocka_unit_test(test_decides),
+                                       cmocka_unit_test(test_sleep)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,8 +324,11 @@ static void own_pace(void **state) {
     caucus_settings s = base(500, CAUCUS_GROWTH_AUTO);
     s.pace = CAUCUS_PACE_OWN;
     s.rounds = CAUCUS_ROUNDS_ENDLESS;
-    refused(&s, "unit", "accepted: client-block, one device and one slot, or event; or pace together");
+    refused(&s, "rounds", "accepted: a number, of slots of phase-time; or unit client-block or event");
     s.unit = CAUCUS_UNIT_CLIENT_BLOCK;
+    caucus_plan_free(plan_made(&s));
+    s.unit = CAUCUS_UNIT_CLIENT;
+    s.rounds = 64;
     caucus_plan_free(plan_made(&s));
 }
 

@@ -44,6 +44,38 @@ static caucus_adversary *shifting(uint32_t clients, uint64_t slots, uint64_t seg
     return ret;
 }
 
+/* Unit client: decided where questions end, once each, from everything so far; what is proved holds; and the slot with
+ * which it begins changes nothing. */
+static void test_unit_client(void **state) {
+    (void)state;
+    enum { CLIENTS = 300, SLOTS = 20, TRIALS = 12 };
+    caucus_settings s = testing_settings(CAUCUS_ALGORITHM_STOCH, CAUCUS_TRUST_COORDINATOR, CLIENTS, 5, SLOTS, 5);
+    caucus_plan *plan = NULL, *later = NULL;
+    s.pace = CAUCUS_PACE_OWN;
+    s.unit = CAUCUS_UNIT_CLIENT;
+    s.growth = 3;
+    assert_int_equal(caucus_plan_new(&s, &plan, NULL), CAUCUS_OK);
+    s.start = 20000;
+    assert_int_equal(caucus_plan_new(&s, &later, NULL), CAUCUS_OK);
+    caucus_adversary *adversary = shifting(CLIENTS, SLOTS, 1, 20, 1);
+    double regret = 0, bound = 0;
+    for (uint32_t n = 0; n < TRIALS; n++) {
+        caucus_trial_result trial, other;
+        assert_int_equal(caucus_slot_trial_play(plan, adversary, 4, n, NULL, NULL, NULL, &trial), CAUCUS_OK);
+        assert_int_equal(trial.selections, 3); /* after 1, 3 and 9 slots */
+        assert_int_equal(trial.scalars_up, 3 * 5 * CLIENTS);
+        assert_int_equal(caucus_slot_trial_play(later, adversary, 4, n, NULL, NULL, NULL, &other), CAUCUS_OK);
+        assert_true(trial.digest == other.digest && trial.regret == other.regret);
+        regret += trial.regret_devices;
+        bound += trial.bound;
+    }
+    printf("  regret %.3f, proved %.3f\n", regret / TRIALS, bound / TRIALS);
+    assert_true(regret > 0 && regret < bound);
+    caucus_adversary_close(adversary);
+    caucus_plan_free(plan);
+    caucus_plan_free(later);
+}
+
 /* Poisson counts, grace/S of them early; rates with the mean that was asked for and the spread of their logarithm. */
 static void test_activity(void **state) {
     (void)state;
@@ -274,6 +306,7 @@ static void test_drifting(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unit_client),
         cmocka_unit_test(test_activity),
         cmocka_unit_test(test_trials),
         cmocka_unit_test(test_grace_costs),

@@ -142,7 +142,7 @@ def client_of(run, number, losses):
         return [loss(number, y) + float(run["curvature"]) * x[y] for y in range(plan.experts)]
     client = mixtures.ConvexClient(options, plan, gradient) if plan.convex else \
         mixtures.TreeClient(options, plan, loss) if plan.trees else \
-        peer.OwnPaceClient(options, plan, loss) if plan.own_pace else peer.Client(options, plan, loss)
+        peer.pace_client(plan)(options, plan, loss)
     client.played = []
     client.say = lambda *words: client.played.append(words)
     return client

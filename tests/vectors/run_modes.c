@@ -12,6 +12,7 @@
 #define S(x) .select = CAUCUS_SELECT_##x
 #define ENDLESS .rounds = CAUCUS_ROUNDS_ENDLESS
 #define OWN ENDLESS, .pace = CAUCUS_PACE_OWN
+#define QUESTIONS U(CLIENT), .pace = CAUCUS_PACE_OWN, .rounds = 3, .growth = 2 /* after one slot, and after two */
 const mode run_modes[] = {
     {"svt", A(SVT), T(COORDINATOR)},
     {"svt, blocks of four rounds", A(SVT), T(COORDINATOR), .interval = 4},
@@ -92,6 +93,12 @@ const mode run_modes[] = {
     {"hedge without an end", A(HEDGE), T(COORDINATOR), ENDLESS, .renew = 5},
     {"svt, front-load", A(SVT), T(COORDINATOR), .front_load = true},
     {"svt with a delta", A(SVT), T(COORDINATOR), .delta = 1e-6, .epsilon = 5},
+    {"own pace, unit client", A(STOCH), T(COORDINATOR), QUESTIONS},
+    {"own pace, vote, unit client", A(STOCH), T(NOBODY), M(VOTE), QUESTIONS},
+    {"own pace, knorm, unit client", A(STOCH), T(NOBODY), M(KNORM), QUESTIONS},
+    {"own pace, laplace-d, unit client", A(STOCH), T(NOBODY), M(LAPLACE_D), QUESTIONS},
+    {"own pace, gauss, unit client", A(STOCH), T(NOBODY), M(GAUSS), QUESTIONS},
+    {"own pace that shows its loss, unit client", A(STOCH), T(COORDINATOR), QUESTIONS, .show_loss = 12, .quiet = 1},
 };
 const size_t run_modes_count = sizeof run_modes / sizeof run_modes[0];
 

@@ -51,7 +51,7 @@ static bool is_offered(const combined *c) {
     s.algorithm = c->algorithm, s.trust = c->trust, s.message = c->message, s.unit = c->unit;
     s.loss_shape = c->shape, s.pace = c->pace;
     s.clients = 2, s.experts = 4, s.epsilon = 20;
-    s.rounds = c->pace == CAUCUS_PACE_OWN ? CAUCUS_ROUNDS_ENDLESS : 15;
+    s.rounds = c->pace == CAUCUS_PACE_OWN && c->unit != CAUCUS_UNIT_CLIENT ? CAUCUS_ROUNDS_ENDLESS : 15;
     s.calibration = c->trust == CAUCUS_TRUST_PAPER_LOCAL ? CAUCUS_CALIBRATION_PAPER : CAUCUS_CALIBRATION_TIGHT;
     s.delta = c->message == CAUCUS_MESSAGE_GAUSS ? 1e-6 : 0;
     s.growth = c->unit == CAUCUS_UNIT_CLIENT ? 3 : 0;

@@ -203,7 +203,7 @@ static void put_all_refused(caucus_json *json, run *r) {
     a.expert = 0, a.leaf = 3;
     if (first.ask == CAUCUS_ASK_LEAF || first.ask == CAUCUS_ASK_VOTE)
         put_refused(json, r, "a leaf that this plan does not have", &a);
-    if (r->mode->rounds != CAUCUS_ROUNDS_ENDLESS) {
+    if (r->mode->rounds != CAUCUS_ROUNDS_ENDLESS && r->mode->pace != CAUCUS_PACE_OWN) {
         a.leaf = 0, a.serial++;
         put_refused(json, r, "one in between is missing", &a);
         a.serial--, a.block++;

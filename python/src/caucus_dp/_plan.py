@@ -51,6 +51,7 @@ class PlanSettings(TypedDict, total=False):
     phase_time: str | None
     grace: str | None
     most: int | None
+    start: str | None
     nominal_rounds: int | None
     evaluate: int | str | None
     growth: int | str | None

@@ -58,6 +58,7 @@ class SimulationSettings(TypedDict, total=False):
     phase_time: str | None
     grace: str | None
     most: int | None
+    start: str | None
     nominal_rounds: int | None
     evaluate: int | str | Sequence[int | str] | None
     growth: int | str | Sequence[int | str] | None

@@ -16,9 +16,12 @@
 #include "algo/relayed/relayed_taking.h"
 #include "algo/wipe.h"
 #include "num/little_endian.h"
+#include "plan/pace/pace.h"
 
 uint64_t caucus_coordinator_first_in_step(const caucus_coordinator *c) {
     const bool own_pace = c->step_done && c->sums_next;
+    if (own_pace && caucus_pace_by_question(&c->plan->settings)) /* what answers the question in hand, whoever it is */
+        return c->now.block - 1;
     return c->now.ask == CAUCUS_ASK_SUMS || own_pace ? c->sums_next->common : c->now.block;
 }
 

@@ -13,6 +13,8 @@ extern const caucus_machine_ops caucus_machine_slot; /* slot_coordinator.c */
 
 /** caucus_client_hear() of an announcement that is newer than the one in force and does not end the run. */
 caucus_status caucus_slot_hear(caucus_client *client, const caucus_announcement *announcement) CAUCUS_MUST_CHECK;
+/** Whether it plays no more: the run was stopped, or has ended by the device's clock and nothing is asked any more. */
+bool caucus_slot_over(const caucus_client *client);
 /** caucus_client_report(). */
 const caucus_report *caucus_slot_report(caucus_client *client);
 

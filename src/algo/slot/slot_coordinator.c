@@ -4,11 +4,15 @@
  * Of client i the item with number sums_next[i] is counted and no other, and one of them in a step: so an item is in at
  * most one decision, and a decision has at most one item of a device, late ones included (docs/PRIVACY.md, "At their
  * own pace"). sums_next is saved with the decision; until then nothing is acknowledged
- * (caucus_coordinator_counted). Everything else is stoch's: phase_coordinator.c. */
+ * (caucus_coordinator_counted). Everything else is stoch's: phase_coordinator.c.
+ *
+ * Unit client: an item has the number of the question that it answers, and that is counted only while it is open;
+ * sums_next[i] is the question after the last one that client i has an item in. */
 #include <stdlib.h>
 
 #include "algo/look/look.h"
 #include "algo/slot/slot.h"
+#include "plan/pace/pace.h"
 
 static caucus_status slot_new(caucus_coordinator *c) {
     c->sums_next = caucus_progress_new(c->plan->settings.clients, 1);
@@ -19,9 +23,11 @@ static caucus_status slot_check(const caucus_coordinator *c, const caucus_report
     const uint64_t next = caucus_progress_get(c->sums_next, r->client - 1);
     if (c->now.ask == CAUCUS_ASK_NOTHING || r->kind != c->now.ask || r->first != r->block || r->epoch_or_leaf != 0)
         return CAUCUS_E_ORDER;
+    const bool by_question = caucus_pace_by_question(&c->plan->settings);
     if (r->block < next)
         return CAUCUS_E_DUPLICATE;
-    if (r->block > next || caucus_progress_get(c->step_done, r->client - 1) == c->now.serial + 1)
+    if (r->block > (by_question ? c->now.block - 1 : next) || (by_question && r->block < c->now.block - 1) ||
+        caucus_progress_get(c->step_done, r->client - 1) == c->now.serial + 1)
         return CAUCUS_E_ORDER; /* not the next one, or one too many in this step */
     return CAUCUS_OK;
 }

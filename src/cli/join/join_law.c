@@ -38,7 +38,7 @@ int caucus_join_law(const caucus_law_texts *t, const caucus_plan *plan, uint64_t
             status = caucus_scenario_set(&scenario, law[i].field, law[i].text, &complaint);
     if (status == CAUCUS_OK)
         status = caucus_scenario_law(&scenario, first, ret, &complaint);
-    ret->rounds = play * CAUCUS_SLOT_ROWS;
+    ret->rounds = (caucus_plan_is_endless(plan) ? play : plan->settings.rounds) * CAUCUS_SLOT_ROWS;
     if (status == CAUCUS_OK && own)
         status = caucus_scenario_activity(&scenario, first, ret, &complaint);
     caucus_scenario_free(&scenario);

@@ -41,9 +41,10 @@ caucus_status caucus_losses_from_npy(caucus_losses_source *s, const caucus_plan 
     s->has_npy = true;
     s->path = caucus_path_tail(path);
     const caucus_settings *p = &plan->settings;
-    if (caucus_plan_is_endless(plan) && *play == 0)
+    const bool any = caucus_plan_is_endless(plan) || p->pace == CAUCUS_PACE_OWN; /* slots are not rows */
+    if (any && *play == 0)
         *play = s->npy.rounds;
-    const uint64_t rounds = caucus_plan_is_endless(plan) ? *play : p->rounds;
+    const uint64_t rounds = any ? *play : p->rounds;
     if (s->npy.experts != p->experts || s->npy.rounds < rounds || (!s->npy.single && s->npy.clients < client))
         return caucus_fail(ret_error, CAUCUS_E_CONFLICT, "",
                            "%.60s: %u clients × %" PRIu64 " rounds × %u experts — the plan needs client %u, %" PRIu64

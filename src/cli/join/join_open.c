@@ -7,6 +7,7 @@
 #include "cli/join/joining.h"
 #include "cli/terminal/dress.h"
 #include "cli/wanted.h"
+#include "plan/pace/pace.h"
 #include "scenario/scenario.h"
 #include <caucus/plan_file.h>
 
@@ -180,14 +181,15 @@ static int open_link(caucus_joining *j) {
     uint64_t round = caucus_link_round(j->link);
     if (bytes > 0 && caucus_client_stopped(caucus_link_client(j->link)))
         fprintf(stderr, "%s: this run was ended for good\n", caucus_program("join"));
-    else if (bytes > 0 && round == j->plan->settings.rounds)
+    else if (bytes > 0 && (caucus_join_own_pace(j) ? caucus_link_done(j->link) : round == j->plan->settings.rounds))
         fprintf(stderr, "%s: all rounds were played before\n", caucus_program("join"));
     else if (bytes > 0)
         fprintf(stderr, "%s: going on at %s %" PRIu64 "\n", caucus_program("join"),
                 caucus_join_own_pace(j) ? "loss" : "round", round + 1);
     j->printed = round;
-    j->from_the_start =
-        caucus_join_own_pace(j) && (j->text[CAUCUS_JOIN_REPLAY] || j->text[CAUCUS_JOIN_LOSSES]) && bytes == 0;
+    /* Unit client: what was lost with a state is in no mean that will be sent, and a record is the client anyway. */
+    j->from_the_start = caucus_join_own_pace(j) && !caucus_pace_by_question(&j->plan->settings) &&
+                        (j->text[CAUCUS_JOIN_REPLAY] || j->text[CAUCUS_JOIN_LOSSES]) && bytes == 0;
     return 0;
 }
 
@@ -217,7 +219,9 @@ static int open_losses(caucus_joining *j) {
                                  .plan = j->plan,
                                  .client = j->index,
                                  .seeded = j->text[CAUCUS_JOIN_SEED] != NULL,
-                                 .play = j->play,
+                                 .play = j->losses.trial && !caucus_plan_is_endless(j->plan)
+                                             ? j->plan->settings.rounds /* slots */
+                                             : j->play,
                                  .delay_ms = j->delay};
     if (status == CAUCUS_OK && caucus_join_own_pace(j))
         status = caucus_join_pace_begin(&j->pace, &error);

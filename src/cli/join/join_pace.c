@@ -17,6 +17,7 @@
 
 #include "algo/wipe.h"
 #include "num/fail.h"
+#include "plan/pace/pace.h"
 #include "sim/slot/activity.h"
 
 /* Rows that are given at once: at most so many, and of many experts no more than fit into so many bytes. */
@@ -95,17 +96,19 @@ static caucus_pace_state play_simulated(caucus_join_pace *p, caucus_error *ret_e
     while (p->slot < p->play) {
         const caucus_activity seen = caucus_activity_of(p->plan, p->losses->trial, p->client, p->slot);
         if (!p->entered) {
+            const uint64_t start = p->plan->settings.start;
             caucus_pace_state state = p->slot > 0 ? CAUCUS_PACE_PLAYED /* the first slot of all does not count */
-                                                  : state_of(caucus_link_slot(p->link, 0, ret_error));
+                                                  : state_of(caucus_link_slot(p->link, start - 1, ret_error));
             if (state == CAUCUS_PACE_PLAYED)
-                state = state_of(caucus_link_slot(p->link, p->slot + 1, ret_error));
+                state = state_of(caucus_link_slot(p->link, start + p->slot, ret_error));
             if (state == CAUCUS_PACE_PLAYED)
                 state = observe_up_to(p, seen.early, ret_error);
             if (state != CAUCUS_PACE_PLAYED)
                 return state;
             p->entered = true;
         }
-        if (p->slot > 0 && caucus_client_heard(caucus_link_client(p->link)) <= p->slot)
+        const uint64_t decisions = caucus_pace_decisions(&p->plan->settings, p->slot);
+        if (p->slot > 0 && caucus_client_heard(caucus_link_client(p->link)) <= decisions)
             return CAUCUS_PACE_WAITS; /* for this slot's decision */
         if (!print_expert(p))
             return CAUCUS_PACE_FAILED;

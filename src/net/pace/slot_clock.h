@@ -13,6 +13,13 @@ int64_t caucus_slot_now_ns(void);
 /** The first time to decide after `now_ns`, likewise. */
 int64_t caucus_slot_next_ns(const caucus_settings *settings, int64_t now_ns);
 
+/** The first time after `now_ns` at which the announcement that asks about phase `phase` may be decided on: the same,
+ *  and of unit client not before its question has ended. */
+int64_t caucus_slot_decides_ns(const caucus_settings *settings, uint64_t phase, int64_t now_ns);
+
+/** The slot after the last one whose end was `grace` ago or longer. */
+uint64_t caucus_slot_decided(const caucus_settings *settings, int64_t now_ns);
+
 /** How long to sleep at most before looking at that clock again, which may have been set meanwhile: until `at_ns`, and
  *  a minute at most. */
 uint64_t caucus_slot_sleep_ns(int64_t at_ns, int64_t now_ns);

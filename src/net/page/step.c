@@ -7,13 +7,20 @@
 
 #include <inttypes.h>
 
+#include "plan/pace/pace.h"
+
 static void put_deadline(const caucus_view *view, FILE *to) {
     const caucus_server_status *s = &view->status;
     const caucus_settings *plan = &view->plan->settings;
     if (plan->pace == CAUCUS_PACE_OWN && !s->seeded) {
         (void)fputs("Decided by the clock: ", to);
         caucus_put_duration(to, plan->grace);
-        (void)fputs(" after the end of each slot of ", to);
+        (void)fputs(" after the end of ", to);
+        if (caucus_pace_by_question(plan))
+            (void)fprintf(to, "the run's first %" PRIu64 " slots of ",
+                          caucus_pace_question_end(plan, s->now.block - 1) - plan->start);
+        else
+            (void)fputs("each slot of ", to);
         caucus_put_duration(to, plan->phase_time);
         (void)fputs(", on whatever has come.", to);
     } else if (caucus_view_overdue(view))

@@ -8,11 +8,6 @@
 
 /* What has no meaning where every phase learns from all losses so far, or has no mean. */
 static caucus_status check_fit(const caucus_settings *s, caucus_error *e) {
-    if (s->pace == CAUCUS_PACE_OWN)
-        return caucus_fail(e, CAUCUS_E_INFEASIBLE, "unit",
-                           "client with pace own, whose runs have no end, so that there is no bound on what a device "
-                           "contributes (accepted: client-block, one device and one slot, or event; or pace together "
-                           "with a number of rounds)");
     if (s->rounds == CAUCUS_ROUNDS_ENDLESS)
         return caucus_fail(e, CAUCUS_E_INFEASIBLE, "unit",
                            "client in a run without an end, to which a client contributes without an end "

@@ -129,6 +129,7 @@ void caucus_walk_settings(caucus_walker *w, caucus_settings *s) {
     s->evaluate = evaluate <= UINT32_MAX ? (uint32_t)evaluate : UINT32_MAX;
     optional_u64(w, "growth", &s->growth, CAUCUS_GROWTH_AUTO);
     optional_real(w, "show-loss", &s->show_loss, 0);
+    optional_u64(w, "start", &s->start, 1);
     w->close(w);
 }
 

@@ -48,7 +48,7 @@ static void sizes(FILE *out, const caucus_settings *s) {
     }
     if (s->pace != CAUCUS_PACE_OWN && s->rounds == CAUCUS_ROUNDS_ENDLESS)
         fputs(" --rounds endless", out);
-    else if (s->pace != CAUCUS_PACE_OWN)
+    else if (s->rounds != CAUCUS_ROUNDS_ENDLESS)
         fprintf(out, " --rounds %" PRIu64, s->rounds);
 }
 
@@ -70,6 +70,8 @@ static void phases(FILE *out, const caucus_settings *s, const caucus_settings *p
     if (s->grace != CAUCUS_GRACE_AUTO)
         fprintf(out, " --grace %s", caucus_words_typed_time(s->grace).text);
     whole(out, "most", s->most, plain->most);
+    if (s->start != plain->start)
+        fprintf(out, " --start %s", caucus_words_typed_slot(s, s->start).text);
 }
 
 void caucus_command_options(FILE *out, const caucus_settings *s) {

@@ -139,7 +139,7 @@ caucus_status caucus_plan_quick(const caucus_plan *plan, caucus_knowledge known,
     const caucus_settings *s = &plan->settings;
     const bool convex = s->loss_shape == CAUCUS_LOSS_SHAPE_CONVEX;
     *ret = (caucus_quick){.adversary = caucus_knowledge_adversary(known, convex)};
-    if (caucus_plan_is_endless(plan))
+    if (caucus_plan_is_endless(plan) || s->pace == CAUCUS_PACE_OWN) /* how active devices are is not in a plan */
         return CAUCUS_OK;
     ret->scale = scale_of(plan, losses);
     const caucus_scale *scale = &ret->scale;

@@ -6,6 +6,7 @@
  * its guarantee (docs/PRIVACY.md, "The promise" and "A whole device"). */
 #include "show/signing/statement.h"
 
+#include "plan/pace/pace.h"
 #include "plan/stoch/look.h"
 #include "show/family_words.h"
 #include "show/plan_words.h"
@@ -74,7 +75,9 @@ static void write_head(caucus_statement_page *page, const caucus_statement *s) {
                    caucus_words_whole(settings->clients).text, settings->clients == 1 ? "" : "s",
                    caucus_words_whole(settings->experts).text,
                    caucus_plan_is_endless(s->plan) ? "no end" : caucus_words_whole(settings->rounds).text,
-                   caucus_plan_is_endless(s->plan) ? "" : " rounds");
+                   caucus_plan_is_endless(s->plan)               ? ""
+                   : caucus_pace_by_question(&s->plan->settings) ? " slots"
+                                                                 : " rounds");
     page->head(page, "Run", text);
     page->head(page, "Plan", caucus_plan_hash_text(s->plan));
     page->head(page, "Program", "caucus " CAUCUS_VERSION);
@@ -173,7 +176,10 @@ static void write_trust(caucus_statement_page *page, const caucus_plan *plan) {
     if (!trusts_coordinator(plan) && !is_open(plan))
         page->item(page, "the coordinator: with counting honestly, and with what it says it counted of a device that "
                          "lost its state: a lie there costs twice the epsilon (a device's own ledger counts it)");
-    if (plan->settings.pace == CAUCUS_PACE_OWN)
+    if (caucus_pace_by_question(&plan->settings))
+        page->item(page, "each device: with its clock, which says which questions are over, and that no old copy of "
+                         "its state is put back, which could answer one of them twice");
+    else if (plan->settings.pace == CAUCUS_PACE_OWN)
         page->item(page, "each device: with its clock, which says what belongs together, and that no old copy of its "
                          "state is put back, which could report a slot of it twice");
     page->item(page, "the operating system's random numbers, and that the program is the one that was reviewed");

@@ -10,6 +10,7 @@
 
 #include "dp/wide.h"
 #include "num/vector.h"
+#include "plan/pace/pace.h"
 
 /* A choice in force: B, and the oldest slot that it was made from. */
 typedef struct choice {
@@ -27,11 +28,13 @@ struct caucus_slot_regret {
     caucus_stoch_counted seen; /* in the slot in hand, as far as items count it */
     double early, late;        /* weights of what was played in it */
     caucus_stoch_counted *ago; /* [past]: of the slots that are over, the newest first */
-    double segment_spread;     /* of all that was played in the segment */
-    double weight, excess;     /* of all that was played; what is proved of it */
-    uint64_t pairs;            /* devices and slots with losses */
-    int64_t cost, best;        /* over these, rounded means: what was played; the best of segments that are over */
-    int64_t *totals;           /* [d]: the segment in hand */
+    uint64_t *counted;     /* [m]: unit client: losses of each device so far, as far as items count them; else NULL */
+    uint64_t phase;        /* the one that the decision in force begins */
+    double segment_spread; /* of all that was played in the segment */
+    double weight, excess; /* of all that was played; what is proved of it */
+    uint64_t pairs;        /* devices and slots with losses */
+    int64_t cost, best;    /* over these, rounded means: what was played; the best of segments that are over */
+    int64_t *totals;       /* [d]: the segment in hand */
 };
 
 caucus_slot_regret *caucus_slot_regret_new(const caucus_plan *plan) {
@@ -42,9 +45,12 @@ caucus_slot_regret *caucus_slot_regret_new(const caucus_plan *plan) {
     r->means = caucus_settings_means(&plan->settings);
     r->range = plan->settings.hi - plan->settings.lo;
     r->before = r->now = (choice){.error = r->range};
+    r->phase = 1;
     r->ago = calloc(plan->stoch.past, sizeof *r->ago);
     r->totals = calloc(plan->settings.experts, sizeof *r->totals);
-    if (!r->ago || !r->totals) {
+    const bool all = caucus_pace_by_question(&plan->settings);
+    r->counted = all ? calloc(plan->settings.clients, sizeof *r->counted) : NULL;
+    if (!r->ago || !r->totals || (all && !r->counted)) {
         caucus_slot_regret_free(r);
         return NULL;
     }
@@ -55,14 +61,27 @@ void caucus_slot_regret_free(caucus_slot_regret *r) {
     if (!r)
         return;
     free(r->ago);
+    free(r->counted);
     free(r->totals);
     free(r);
 }
 
+/* Unit client: a decision is made from everything that a device has seen so far. */
+static caucus_stoch_counted all_so_far(const caucus_slot_regret *r) {
+    caucus_stoch_counted all = {0, 0};
+    for (uint32_t i = 0; i < r->plan->settings.clients; i++)
+        if (r->counted[i] > 0) {
+            all.mass++;
+            all.spread += 1 / (double)r->counted[i];
+        }
+    return all;
+}
+
 void caucus_slot_regret_decided(caucus_slot_regret *r) {
     const uint32_t past = r->plan->stoch.past, ages = r->slot < past ? (uint32_t)r->slot : past;
-    const double error = caucus_bounds_stoch_counted(r->plan, r->ago, ages);
-    r->now = (choice){.error = isnan(error) ? error : fmin(r->range, error), .oldest = r->slot - ages};
+    const caucus_stoch_counted all = r->counted ? all_so_far(r) : (caucus_stoch_counted){0, 0};
+    const double error = caucus_bounds_stoch_counted(r->plan, ++r->phase, r->counted ? &all : r->ago, ages);
+    r->now = (choice){.error = isnan(error) ? error : fmin(r->range, error), .oldest = r->counted ? 0 : r->slot - ages};
 }
 
 static int64_t mean_of(int64_t sum, uint64_t n) {
@@ -74,6 +93,8 @@ void caucus_slot_regret_device(caucus_slot_regret *r, const caucus_slot_seen *se
     const uint64_t n = seen->early + seen->late, most = r->plan->settings.most, counted = n < most ? n : most;
     if (n == 0)
         return;
+    if (r->counted)
+        r->counted[seen->device] += counted;
     for (uint32_t y = 0; y < r->plan->settings.experts; y++)
         r->totals[y] += mean_of(seen->early_sums[y] + seen->late_sums[y], n);
     r->cost += mean_of(seen->early_sums[seen->before] + seen->late_sums[seen->now], n);

@@ -5,8 +5,8 @@
  * Where devices see different numbers of losses, "the best expert" has two meanings, and the bound is about the one
  * that the decisions follow (docs/PRIVACY.md, "At their own pace"):
  *   sums (event)          the best on all losses, each counting the same;
- *   means (client-block)  the best on average over devices, each device weighing the same in every slot in which it saw
- *                         anything, however much that was.
+ *   means (client-block,  the best on average over devices, each device weighing the same in every slot in which it saw
+ *          client)        anything, however much that was.
  * Both are measured, against the best expert of every segment, per client: the second as the average over devices and
  * slots, times the losses of a client. The bound adds up B of the decision in force over the losses that were played,
  * with true counts; a decision from another segment than the losses' counts as wrong; nothing is decided at first. */
@@ -22,15 +22,16 @@ typedef struct caucus_slot_regret caucus_slot_regret;
 caucus_slot_regret *caucus_slot_regret_new(const caucus_plan *plan); /* NULL: no memory */
 void caucus_slot_regret_free(caucus_slot_regret *regret);
 
-/** What a device has seen in the slot in hand, in grid steps: `early` losses with sums [d] played with the expert
- *  `before`, `late` ones played with `now`. */
+/** What a device, numbered from 0, has seen in the slot in hand, in grid steps: `early` losses with sums [d] played
+ *  with the expert `before`, `late` ones played with `now`. */
 typedef struct caucus_slot_seen {
+    uint32_t device;
     uint64_t early, late;
     const int64_t *early_sums, *late_sums;
     uint32_t before, now;
 } caucus_slot_seen;
 
-/** The slot's decision, from the slots before it; not called for the first slot, in which there is none. Then every
+/** The slot's decision, from the slots before it; not called for slots in which there is none, as the first. Then every
  *  device, then the end of the slot. */
 void caucus_slot_regret_decided(caucus_slot_regret *regret);
 void caucus_slot_regret_device(caucus_slot_regret *regret, const caucus_slot_seen *seen);

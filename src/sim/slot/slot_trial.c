@@ -3,7 +3,8 @@
  *
  * Slot k of every device, one after the other: the losses before the slot's decision are played with the expert of the
  * slot before; then the items of slot k - 1 are counted and decided on; then the rest is played. All devices are
- * connected and in time here, so each has one item in every decision but the first, which has none to decide on.
+ * connected and in time here, so each has one item in every decision but the first, which has none to decide on. Unit
+ * client decides where a question ends, and not after every slot.
  * What a device sees in a slot is added up when the slot is over for it; the rows that it played before the decision
  * are made a second time for that, which is less than keeping sums of all devices. */
 #include "sim/slot/slot_trial.h"
@@ -16,6 +17,7 @@
 #include "num/grid.h"
 #include "num/int128.h"
 #include "num/vector.h"
+#include "plan/pace/pace.h"
 #include "sim/slot/activity.h"
 #include "sim/slot/slot_regret.h"
 
@@ -40,7 +42,8 @@ typedef struct trial {
     int64_t best_of_segments;
     caucus_grid grid;
     caucus_clips clips;
-    uint32_t expert; /* in force */
+    uint32_t expert;    /* in force */
+    uint64_t decisions; /* made so far */
     caucus_trial_result *result;
     caucus_trial_watch watch;
     void *user;
@@ -84,7 +87,7 @@ static caucus_status open_trial(trial *t, uint64_t seed, uint32_t number) {
         caucus_key_derive(&run, i + 1, &key);
         status = caucus_client_new_shared(t->plan, i + 1, &key, t->client[0], &t->client[i]);
         if (status == CAUCUS_OK) /* the first slot of a new client does not count: it is over before anything is seen */
-            status = caucus_client_slot(t->client[i], 0);
+            status = caucus_client_slot(t->client[i], t->plan->settings.start - 1);
     }
     caucus_key_wipe(&key);
     return status;
@@ -162,8 +165,9 @@ static void end_segment(trial *t) {
 }
 
 /* The slot is over for a client. */
-static void end_slot(trial *t, caucus_activity seen, uint32_t before) {
-    caucus_slot_regret_device(t->devices, &(caucus_slot_seen){.early = seen.early,
+static void end_slot(trial *t, uint32_t i, caucus_activity seen, uint32_t before) {
+    caucus_slot_regret_device(t->devices, &(caucus_slot_seen){.device = i,
+                                                              .early = seen.early,
                                                               .late = seen.late,
                                                               .early_sums = t->early,
                                                               .late_sums = t->late,
@@ -180,19 +184,20 @@ static void play_slot(trial *t, uint64_t slot) {
     const uint64_t first = slot * CAUCUS_SLOT_ROWS;
     const uint32_t before = t->expert;
     for (uint32_t i = 0; i < t->m; i++) {
-        if (caucus_client_slot(t->client[i], slot + 1) != CAUCUS_OK)
+        if (caucus_client_slot(t->client[i], t->plan->settings.start + slot) != CAUCUS_OK)
             abort();
         play_rows(t, i, first, caucus_activity_of(t->plan, t->losses, i + 1, slot).early, false, NULL);
     }
-    if (slot > 0) {
+    if (caucus_pace_decisions(&t->plan->settings, slot) > t->decisions) {
         decide(t, slot);
+        t->decisions++;
         caucus_slot_regret_decided(t->devices);
     }
     for (uint32_t i = 0; i < t->m; i++) {
         const caucus_activity seen = caucus_activity_of(t->plan, t->losses, i + 1, slot);
         play_rows(t, i, first, seen.early, true, t->early);
         play_rows(t, i, first + seen.early, seen.late, false, t->late);
-        end_slot(t, seen, before);
+        end_slot(t, i, seen, before);
     }
     caucus_slot_regret_slot(t->devices);
 }
