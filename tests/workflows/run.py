@@ -87,6 +87,9 @@ def versions(root, citation):
     headings = re.findall(r"^## (.*)$", (root / "CHANGELOG.md").read_text(), re.M)
     if headings[:2] != ["Unreleased", f"{version} ({citation.get('date-released')})"]:
         bad.append(f"CHANGELOG.md: begins with {headings[:2]}, not with Unreleased and {version} with its date")
+    numbers = [heading.split()[0] for heading in headings]
+    if len(set(numbers)) != len(numbers):  # a merge that keeps both sides may bring an older arrangement back
+        bad.append(f"CHANGELOG.md: a version has two headings: {headings}")
     return bad
 
 
