@@ -2,6 +2,7 @@
 /* line.c: see line.h. With line_connect.c, all that this program knows of libnats. */
 #ifdef CAUCUS_NATS
 
+#define _GNU_SOURCE /* memrchr, memmem */
 #include "relay/line_impl.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@
 
 #define QUEUE_BYTES ((size_t)256 << 20) /* of what nobody has taken yet */
 #define CLOSE_SECONDS 5
+#define SHOWN_BYTES 101
 
 const char *caucus_line_version(void) {
     return nats_GetVersion();
@@ -63,16 +65,35 @@ void caucus_line_on_message(natsConnection *connection, natsSubscription *subscr
     natsMsg_Destroy(message);
 }
 
+/* The URLs without the names and passwords before their hosts, for messages; cut if they are long. */
+static void without_secrets(const char *urls, char ret[SHOWN_BYTES]) {
+    size_t length = 0;
+    for (const char *url = urls; *url != '\0';) {
+        const size_t size = strcspn(url, ",");
+        const char *end = url + size, *host = memrchr(url, '@', size);
+        const char *scheme = host != NULL ? memmem(url, size, "://", 3) : NULL;
+        const int before = scheme != NULL && scheme < host ? (int)(scheme + 3 - url) : 0;
+        const char *from = host != NULL ? host + 1 : url;
+        const int wrote = snprintf(ret + length, SHOWN_BYTES - length, "%s%.*s%.*s", url > urls ? "," : "", before, url,
+                                   (int)(end - from), from);
+        length = (size_t)wrote < SHOWN_BYTES - length ? length + (size_t)wrote : SHOWN_BYTES - 1;
+        url = end + (*end == ',');
+    }
+    ret[length] = '\0';
+}
+
 /* Is it a URL of a server that may be spoken to? `host` is "host:port". */
 static caucus_status check_url(const char *url, bool *ret_tls, caucus_error *ret_error) {
     const bool tls = strncmp(url, "tls://", 6) == 0, plain = strncmp(url, "nats://", 7) == 0;
     const char *host = strrchr(url, '@') ? strrchr(url, '@') + 1 : url + (tls ? 6 : 7);
     caucus_address address;
+    char shown[SHOWN_BYTES];
+    without_secrets(url, shown);
     if (!tls && !plain)
         return caucus_fail(ret_error, CAUCUS_E_RANGE, "nats",
                            "'%.80s': tls://HOST:PORT is expected, or nats://HOST:PORT "
                            "on this machine",
-                           url);
+                           shown);
     *ret_tls = *ret_tls || tls;
     if (tls)
         return CAUCUS_OK;
@@ -82,12 +103,14 @@ static caucus_status check_url(const char *url, bool *ret_tls, caucus_error *ret
     return address.loopback ? CAUCUS_OK
                             : caucus_fail_hint(ret_error,
                                                caucus_fail(ret_error, CAUCUS_E_RANGE, "nats",
-                                                           "%.80s: without TLS only on this machine", url),
+                                                           "%.80s: without TLS only on this machine", shown),
                                                "write tls:// and let the server have a certificate");
 }
 
 static caucus_status fail_nats(natsStatus s, const char *url, caucus_error *ret_error) {
-    return caucus_fail(ret_error, s == NATS_NO_MEMORY ? CAUCUS_E_MEMORY : CAUCUS_E_NETWORK, "nats", "%.100s: %s", url,
+    char shown[SHOWN_BYTES];
+    without_secrets(url, shown);
+    return caucus_fail(ret_error, s == NATS_NO_MEMORY ? CAUCUS_E_MEMORY : CAUCUS_E_NETWORK, "nats", "%s: %s", shown,
                        natsStatus_GetText(s));
 }
 
