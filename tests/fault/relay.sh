@@ -88,7 +88,7 @@ wrong 2 "belong together" "$CAUCUS" serve --plan "$work/svt.yaml" --state "$work
 wrong 2 "without TLS only on this machine" "$CAUCUS" serve --plan "$work/svt.yaml" --state "$work/none" --insecure \
     --nats nats://192.0.2.1:4222 --relays "$certs/relays.list" --relay-key "$certs/coordinator.secret"
 # ... and without the password that somebody wrote into a URL.
-wrong 2 ": nats://192.0.2.1:4222: without TLS" "$CAUCUS" serve --plan "$work/svt.yaml" --state "$work/none" --insecure \
+wrong 2 " nats://192.0.2.1:4222: without TLS" "$CAUCUS" serve --plan "$work/svt.yaml" --state "$work/none" --insecure \
     --nats nats://name:s@cret@192.0.2.1:4222 --relays "$certs/relays.list" --relay-key "$certs/coordinator.secret"
 wrong 2 "no relay is listed" "$CAUCUS" serve --plan "$work/svt.yaml" --state "$work/none" --insecure \
     --nats nats://127.0.0.1:1 --relays /dev/null --relay-key "$certs/coordinator.secret"
