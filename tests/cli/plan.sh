@@ -188,8 +188,21 @@ plan "${r[@]}" --trust nobody >out && [ "$(grep -c '^  If ' out)" -eq 5 ] && pas
 plan "${r[@]}" --trust nobody --format json >out && python3 -m json.tool out >/dev/null && pass "as JSON" ||
     fail "all five situations with trust nobody, as JSON"
 holds "drifting: a longest phase" "    Take stoch (longest phase " "${r[@]}" --losses-are drifting
+grep -qF "    Simulated regret is against the best expert of each of 2 segments of equal length (segments of" out ||
+    fail "drifting: what regret is against: $(cat out)"
+! grep -q "^    Numbers up are those of" out || fail "numbers up of a run that was played whole: $(cat out)"
 holds "never too large" "a smaller run than yours (fewer clients, fewer rounds)" --recommend --losses-are any \
     --clients 1000000 --rounds 100000
+grep -qE "^    Numbers up are those of the [0-9,]+ rounds played; what is proved and epsilon of a device are not" out ||
+    fail "numbers up of a smaller run: $(cat out)"
+! grep -q "^    Simulated regret is against" out || fail "one best expert, and segments are named: $(cat out)"
+holds "at their own pace there is no end" "    With rounds endless instead these fit: stoch (own pace)" --recommend \
+    --losses-are drifting --phase-time 1h --clients 20 --experts 5 --rounds 1000
+grep -qF "does not fit: rounds 1000 with pace own (accepted: endless" out ||
+    fail "why not at their own pace: $(cat out)"
+! plan --recommend --phase-time 1h --clients 20 --experts 5 --rounds endless --longest-phase 7 2>err &&
+    grep -qF -- "caucus plan: --longest-phase given (with pace own phases are slots" err &&
+    pass "what is at fault at their own pace" || fail "what is at fault at their own pace: $(cat err)"
 holds "at their own pace" "    Take stoch (own pace) with trust coordinator: about " --recommend --losses-are drifting \
     --phase-time 1d --clients 20 --experts 5
 for losses in any adaptive; do # they come by rounds, which a device at its own pace has not: others are played
@@ -318,6 +331,35 @@ holds "the expert that makes them realizable, by name" "realizable: expert small
     --losses mine.csv --range 0,10 --lstar 640
 holds "its label beside its number" '"best_name": "small"' --recommend --losses mine.csv --range 0,10 --format json
 holds "JSON of a history" '"drifts": "no"' --recommend --losses mine.csv --range 0,10 --format json
+
+# Losses that drift: the command says against what the table's regret is, and gives the same figure.
+$python - <<'END'
+import random
+random.seed(1)
+with open('drift.csv', 'w') as f:
+    f.write('client,round,a,b,c\n')
+    for client in range(1, 21):
+        for t in range(1, 201):
+            means = (.2, .5, .8) if t <= 100 else (.8, .5, .2)
+            f.write(','.join(map(str, [client, t, *(int(random.random() < m) for m in means)])) + '\n')
+END
+holds "regret of segments" "    Simulated regret is against the best expert of each of 8 segments of equal length" \
+    --recommend --losses drift.csv --epsilon 1
+next=$(sed -nE 's/^      caucus (simulate .*)/\1/p' out)
+plan --recommend --losses drift.csv --epsilon 1 --format json >out 2>err
+eval "\"\$CAUCUS\" $next --format json" >table 2>err || fail "the command for losses that drift: $(cat err)"
+if $python - <<'END'; then
+import json
+situation = json.load(open('out'))['situations'][0]
+taken = [c for c in situation['candidates'] if c['take']][0]
+run = json.load(open('table'))['runs'][0]
+assert situation['simulated']['segments'] == 8
+assert abs(run['regret']['segments']['mean'] - taken['regret']) < 1e-9, (run['regret']['segments'], taken['regret'])
+END
+    pass "the command gives the figure of the table"
+else
+    fail "the command for losses that drift: $next, $(cat table)"
+fi
 
 # certify has a limit, and a fleet may be larger.
 holds "certificates for a part of the fleet" "certify makes certificates for the first 100,000 of 200,000 clients" \

@@ -106,6 +106,7 @@ static void something_is_always_played(void **state) {
     q.known = CAUCUS_KNOWLEDGE_IID;
     said s = ask(&q);
     assert_non_null(strstr(s.text, "a smaller run than yours (fewer clients, fewer rounds)"));
+    assert_non_null(strstr(s.text, "    Numbers up are those of the "));
     assert_non_null(strstr(s.json, "\"smaller\": true"));
     assert_null(strstr(s.text, "too large"));
     assert_non_null(strstr(s.text, " ± "));
@@ -229,6 +230,8 @@ static void a_history_that_drifts(void **state) {
     assert_non_null(strstr(s.text, "drifting: more than chance explains"));
     assert_non_null(strstr(s.text, "    Take stoch (longest phase "));
     assert_non_null(strstr(s.json, "\"drifts\": \"yes\""));
+    assert_non_null(strstr(s.text, "    Simulated regret is against the best expert of each of 8 segments of equal "));
+    assert_non_null(strstr(s.json, "\"segments\": 8"));
     forget(&s);
     free(values);
 }

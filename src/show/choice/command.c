@@ -169,6 +169,8 @@ static void print_simulate(FILE *out, const caucus_comparison *c) {
     caucus_command_options(out, &shaped);
     if (endless)
         fprintf(out, " --play %" PRIu64, c->own_rounds);
+    if (c->segments > 1) /* what the figures of the table are against */
+        fprintf(out, " --segments %" PRIu64, c->segments);
     fputs(" --trials 20", out);
 }
 

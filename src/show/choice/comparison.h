@@ -36,6 +36,7 @@ typedef struct caucus_comparison {
     uint32_t own_clients; /* clients and rounds of them that can be used */
     uint64_t own_rounds;
     caucus_scale scale;
+    uint64_t segments; /* above 1: simulated regret is against the best expert of each of so many parts of the rounds */
     bool by_proof; /* what is proved decides the order, since what was simulated is too far from the run asked about */
     char advice[CAUCUS_ADVICE][CAUCUS_ADVICE_BYTES];
     size_t sentences;

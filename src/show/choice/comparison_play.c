@@ -101,6 +101,7 @@ static caucus_status play_one(caucus_comparison *c, caucus_candidate *x, const c
 caucus_status caucus_comparison_play(caucus_comparison *c, caucus_error *ret_error) {
     const caucus_adversary_settings losses = losses_of(c);
     caucus_adversary *adversary = NULL;
+    c->segments = losses.segments;
     for (size_t i = 0; i < c->count; i++)
         c->candidate[i].quick = (caucus_quick){.done = false};
     caucus_status status = caucus_adversary_open(&losses, &adversary, ret_error);

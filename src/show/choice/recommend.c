@@ -56,15 +56,25 @@ static caucus_status read_own(caucus_comparison *c, caucus_error *ret_error) {
     return status;
 }
 
+/* Why nothing fits. At the devices' own pace some algorithms are refused for that alone: the reason is that of one that
+ * keeps it. */
+static caucus_error why_none(const caucus_comparison *c) {
+    for (size_t i = 0; i < c->count && c->settings.pace == CAUCUS_PACE_OWN; i++)
+        if (caucus_algorithm_takes(c->candidate[i].asked.algorithm, CAUCUS_OPTION_OWN_PACE))
+            return c->candidate[i].why;
+    return c->candidate[0].why;
+}
+
 static caucus_status compare(caucus_comparison *c, caucus_printer *printer, double losses, caucus_error *ret_error) {
     caucus_status status = CAUCUS_OK;
     caucus_candidates_add(c);
     const bool fits = caucus_comparison_fits(c);
     if (!fits && !caucus_comparison_would_fit(c, false)) { /* the fault is in what all have in common */
-        *ret_error = c->candidate[0].why;
+        *ret_error = why_none(c);
         status = CAUCUS_E_INFEASIBLE;
     }
     c->scale = (caucus_scale){0};
+    c->segments = 1;
     if (fits) {
         caucus_comparison_scale(c, losses);
         status = caucus_comparison_play(c, ret_error);

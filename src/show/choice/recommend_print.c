@@ -6,6 +6,7 @@
 #include "show/plan_words.h"
 #include "show/wrap.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,9 @@ static void print_scale(FILE *out, const caucus_comparison *c) {
                 scale->fewer ? "fewer clients" : "", scale->fewer && scale->shorter ? ", " : "",
                 scale->shorter ? "fewer rounds" : "");
     fputs(".\n", out);
+    if (scale->shorter || endless) /* the other columns are about the plan */
+        fprintf(out, "    Numbers up are those of the %s %s played; what is proved and epsilon of a device are not.\n",
+                caucus_words_whole(scale->rounds).text, own_pace ? "phases" : "rounds");
     print_noise(out, c);
 }
 
@@ -181,6 +185,11 @@ static void print_table(FILE *out, const caucus_comparison *c, int width) {
     if (above)
         fprintf(out, "    *: more than is proved for your run%s: ranked by what is proved.\n",
                 caucus_scale_is_smaller(&c->scale) ? ", of which a part was played (do not count on this figure)" : "");
+    if (c->segments > 1)
+        fprintf(out,
+                "    Simulated regret is against the best expert of each of %" PRIu64
+                " segments of equal length (segments of caucus simulate).\n",
+                c->segments);
     if (c->settings.pace == CAUCUS_PACE_OWN && c->scale.trials > 0)
         fprintf(out, "    Regret, simulated and proven, is per 1,000 losses of a device, against the best expert %s.\n",
                 c->settings.unit == CAUCUS_UNIT_EVENT ? "on all losses (wider units: on average over devices)"
@@ -277,6 +286,7 @@ static void json_situation(caucus_json *j, const caucus_comparison *c) {
     caucus_json_whole(j, "clients", c->scale.clients);
     caucus_json_whole(j, "rounds", c->scale.rounds);
     caucus_json_truth(j, "smaller", caucus_scale_is_smaller(&c->scale));
+    caucus_json_whole(j, "segments", c->segments > 1 ? c->segments : 1);
     caucus_json_text(j, "ranked_by", c->by_proof ? "proved" : "simulated");
     caucus_json_close(j);
     caucus_json_list(j, "candidates");

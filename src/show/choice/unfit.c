@@ -42,6 +42,13 @@ static bool relax_rounds(caucus_settings *s) {
     return asked;
 }
 
+/* At their own pace a run has no end. */
+static bool relax_end(caucus_settings *s) {
+    const bool asked = s->rounds != CAUCUS_ROUNDS_ENDLESS && s->pace == CAUCUS_PACE_OWN;
+    s->rounds = CAUCUS_ROUNDS_ENDLESS;
+    return asked;
+}
+
 static bool relax_pace(caucus_settings *s) {
     const bool asked = s->pace == CAUCUS_PACE_OWN;
     s->pace = CAUCUS_PACE_TOGETHER;
@@ -62,8 +69,8 @@ static bool relax_look(caucus_settings *s) {
 
 static const relaxation relaxations[] = {
     {"unit client-block", relax_client},  {"unit event", relax_unit},    {"trust coordinator", relax_trust},
-    {"a number of rounds", relax_rounds}, {"pace together", relax_pace}, {"evaluate all", relax_evaluate},
-    {"show-loss 0", relax_look},
+    {"a number of rounds", relax_rounds}, {"rounds endless", relax_end}, {"pace together", relax_pace},
+    {"evaluate all", relax_evaluate},     {"show-loss 0", relax_look},
 };
 
 static bool federates(const caucus_candidate *x) {
