@@ -164,11 +164,10 @@ static caucus_status check_type(const char *name, const header *head, bool *ret_
     return CAUCUS_OK;
 }
 
-/* The shape must be three sizes that fit, and the values must fill the rest of the file exactly. */
-static caucus_status check_shape(const char *name, const header *head, bool wide, size_t available,
+/* The shape must be three sizes that fit, and the values must fill the rest of the file exactly. `shape` is what the
+ * file says, for people: sizes that were left out are in the header by now. */
+static caucus_status check_shape(const char *name, const header *head, const char *shape, bool wide, size_t available,
                                  caucus_error *ret_error) {
-    char shape[64];
-    shape_text(head, shape, sizeof shape);
     uint64_t bytes = wide ? 8 : 4;
     bool fits = head->dimensions == 3;
     if (!fits)
@@ -238,8 +237,10 @@ static caucus_status parse(const char *name, const uint8_t *bytes, size_t size, 
     if ((status = check_type(name, &head, &wide, ret_error)) != CAUCUS_OK)
         return status;
     const unsigned dimensions = head.dimensions;
+    char shape[64];
+    shape_text(&head, shape, sizeof shape);
     put_in_front(&head, least);
-    if ((status = check_shape(name, &head, wide, size - begin - length, ret_error)) != CAUCUS_OK)
+    if ((status = check_shape(name, &head, shape, wide, size - begin - length, ret_error)) != CAUCUS_OK)
         return status;
     *ret = (caucus_npy){.clients = (uint32_t)head.shape[0],
                         .rounds = head.shape[1],

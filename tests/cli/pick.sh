@@ -44,6 +44,10 @@ same "sums of a NumPy vector" "1" "$(pick sums.npy "${e[@]}" --summed --sensitiv
 pick sums.npy "${e[@]}" >/dev/null || true
 grep -qF "sums.npy: one dimension — expected persons × candidates; one row of sums is for --summed" err &&
     pass "a vector without --summed" || fail "a vector without --summed: $(cat err)"
+head -c -8 scores.npy >cut.npy
+pick cut.npy "${e[@]}" >/dev/null || true
+grep -qF "cut.npy: shape (400, 4) needs 12800 bytes of values, the file has 12792 — it is truncated" err &&
+    pass "a shape as the file has it" || fail "a shape as the file has it: $(cat err)"
 same "sums, largest" "0" "$(pick sums.csv "${e[@]}" --summed --sensitivity 1 --largest)"
 printf '1e12,3,2e12\n' >far.csv
 pick far.csv "${e[@]}" --summed --sensitivity 10 >/dev/null
