@@ -7,10 +7,7 @@
 #include "net/loop.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <sodium.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
 
@@ -108,7 +105,7 @@ static void announce(caucus_server *s) {
 /* What was committed is announced on the next tick, so that the time of an announcement does not tell how long the
  * decision and its commit took; without ticks, now. */
 static void announce_on_tick(caucus_server *s) {
-    uint64_t tick_ns = (uint64_t)s->set.tick_ms * 1000000u;
+    const uint64_t tick_ns = (uint64_t)s->set.tick_ms * 1000000u;
     if (tick_ns == 0) {
         announce(s);
         return;
