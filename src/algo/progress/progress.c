@@ -55,6 +55,8 @@ void caucus_progress_free(caucus_progress *p) {
     }
     if (p->form)
         sodium_memzero(p->form, p->clients);
+    for (uint32_t k = 0; p->moves && k < chunks_of(p); k++)
+        atomic_store_explicit(&p->moves[k], 0, memory_order_relaxed);
     free(p->form);
     free(p->value);
     free(p->shown);
