@@ -55,7 +55,7 @@
       "a client that missed so many deadlines in a row is waited for no more until it is back")                        \
     X(LINGER, "linger", "SECONDS", "30", "how long to stay after the end for clients that have not heard of it")       \
     X(TICK, "tick", "MS", "0",                                                                                         \
-      "show a decision, and take reports, only at multiples of so many milliseconds (to 1000); 0 = once kept")         \
+      "decisions are shown, and reports taken, only at multiples of so many ms (to 1000); 0 = once kept")              \
     CAUCUS_LOAD_OPTIONS(X)                                                                                             \
     X(NATS, "nats", "URL", NULL,                                                                                       \
       "hear relays by this NATS server: tls://HOST:PORT, several with commas (docs/SCALE.md)")                         \
