@@ -22,7 +22,7 @@ uint64_t caucus_coordinator_first_in_step(const caucus_coordinator *c) {
     const bool own_pace = c->step_done && c->sums_next;
     if (own_pace && caucus_pace_by_question(&c->plan->settings)) /* what answers the question in hand, whoever it is */
         return c->now.block - 1;
-    return c->now.ask == CAUCUS_ASK_SUMS || own_pace ? c->sums_next->common : c->now.block;
+    return c->sums_next && (c->now.ask == CAUCUS_ASK_SUMS || own_pace) ? c->sums_next->common : c->now.block;
 }
 
 caucus_report caucus_coordinator_item_asked(const caucus_coordinator *c, uint64_t first) {
